@@ -54,7 +54,7 @@ const placeIn = (kind: 'secret' | 'configMap'): JsonSchema =>
 
 /** Each setting once; the sections below refer to it. */
 const definitions = {
-  // The default is the service's own, so it is told, and not filled in.
+  // Named in the description only: a value that is left out is not set, and the service takes its own default.
   settings: Object.fromEntries(
     Object.entries(without(all, (name) => isSecret(name) || isFile(name))).map(
       ([name, { default: usual, ...schema }]) => [

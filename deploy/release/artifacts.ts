@@ -41,7 +41,7 @@ export const makeChart = ({ version, commit, folder, say }: Release): void => {
   }
   const file = `weir-chart-${version}.tgz`
   const time = commit === 'unknown' ? '@0' : `@${run('git', 'show', '-s', '--format=%ct', commit).trim()}`
-  // The same files make the same archive, whoever packs them and when.
+  // Sorted, without owners and times: the same files give the same checksum on every machine.
   const same = [
     '--sort=name',
     '--owner=0',

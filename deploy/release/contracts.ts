@@ -28,7 +28,7 @@ export const contractsToday = (): Contracts => ({
   settings: [...new Set(settings().map(({ name }) => name))].sort(),
 })
 
-/** A sentence for each change that breaks somebody who was content with the contracts before. */
+/** A sentence for each change by which something that worked with the last release would no longer work. */
 export const breakingChanges = (before: Contracts, after: Contracts): string[] => [
   ...breakingInOpenApi(before.openapi, after.openapi),
   ...breakingInAvro(before.avro, after.avro),
@@ -68,7 +68,7 @@ export const breakingInViews = (before: Contracts['views'], after: Contracts['vi
     })
   })
 
-/** The views whose columns are declared. The tables below them are nobody's contract. */
+/** The views that analysts query, with their columns. The tables that the views read may change with any release. */
 const viewsIn = (statements: readonly string[]): Contracts['views'] =>
   Object.fromEntries(
     statements.flatMap((statement) => {

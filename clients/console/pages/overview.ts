@@ -17,7 +17,8 @@ import { useAnswer } from '../frame/use-answer.js'
 
 const names = ['accepted', 'refused', 'interactions'] as const
 
-// The periods that can be chosen. The chart counts records in `per` seconds, and is asked for anew `every` so many milliseconds; the shortest is live.
+// The periods that can be chosen. The unit of the chart is records in `per` seconds; the page asks for new figures after `every`
+// milliseconds. The shortest period is live.
 const spans = {
   '15m': { words: '15 minutes', per: 1, unit: 'records a second' },
   '1h': { words: 'hour', per: 1, unit: 'records a second', every: 20_000 },

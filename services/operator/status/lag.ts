@@ -3,7 +3,13 @@ import type { Kafka } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { acceptedTopic, sinkGroupOf, submittedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import {
+  acceptedTopic,
+  generationOfSubmitted,
+  sinkGroupOf,
+  submittedTopic,
+  verdictsTopic,
+} from '#schemas/derive/names.js'
 import { groupsOf, topicsOf } from '#schemas/derive/topics.js'
 
 /** The two steps after the edge: a batch is decided, an event is written. */
@@ -24,7 +30,7 @@ const readWithin = 3_000
 
 /** How far each partition is behind, by what Kafka knows: all partitions, the worst first. */
 export const findLag = async (kafka: Kafka, catalogue: Catalogue): Promise<PartitionLag[]> => {
-  const stages = stagesOf(catalogue)
+  const stages = stagesOf(catalogue, generationsIn(await kafka.withAdmin((admin) => admin.listTopics())))
   const groups = Object.values(stages).flat()
   const topics = groups.flatMap((group) => group.topics)
   const [stretches, committed] = await Promise.all([stretchesOf(kafka, topics), committedByPlace(kafka, groups)])
@@ -49,7 +55,9 @@ export const lagsOf = (
 ): Unread[] => {
   const stageOf = (topic: string): Stage =>
     stages.decide.some(({ topics }) => topics.includes(topic)) ? 'decide' : 'write'
+  const isOver = createIsOver(stretches, committed)
   return stretches
+    .filter((stretch) => !isOver(stretch))
     .map(({ topic, partition, from, until }) => {
       // A group that never committed begins with the first message; what was deleted is not waited for.
       const next = Math.max(from, committed.get(placeOf({ topic, partition })) ?? from)
@@ -58,14 +66,28 @@ export const lagsOf = (
     .sort((a, b) => b.lag - a.lag || (placeOf(a) < placeOf(b) ? -1 : 1))
 }
 
-const stagesOf = (catalogue: Catalogue): Record<Stage, Group[]> => {
+/** The generations of submitted topics that Kafka has: Postgres, which knows them all, may be away. */
+const generationsIn = (topics: readonly string[]): number[] => {
+  const found = topics.filter((topic) => topic.startsWith(submittedTopic(''))).map(generationOfSubmitted)
+  return [...new Set([0, ...found])]
+}
+
+/** Kafka forgets the offsets of a group without members: what is left of an earlier generation then is decided long ago. */
+const createIsOver = (stretches: readonly Stretch[], committed: ReadonlyMap<string, number>) => {
+  const submitted = stretches.filter(({ topic }) => topic.startsWith(submittedTopic('')))
+  const newest = Math.max(0, ...submitted.map(({ topic }) => generationOfSubmitted(topic)))
+  return (stretch: Stretch): boolean =>
+    submitted.includes(stretch) && generationOfSubmitted(stretch.topic) < newest && !committed.has(placeOf(stretch))
+}
+
+const stagesOf = (catalogue: Catalogue, generations: readonly number[]): Record<Stage, Group[]> => {
   const { type } = catalogue.interaction
   const interactions = acceptedTopic(type)
   const written = topicsOf(catalogue)
     .map(({ name }) => name)
     .filter((name) => !name.startsWith(submittedTopic('')) && name !== verdictsTopic && name !== interactions)
   return {
-    decide: Object.values(groupsOf(catalogue)),
+    decide: generations.flatMap((generation) => Object.values(groupsOf(catalogue, generation))),
     write: [
       { groupId: sinkGroupOf(), topics: written },
       { groupId: sinkGroupOf(type), topics: [interactions] },

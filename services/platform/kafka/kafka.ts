@@ -19,7 +19,7 @@ import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
-import { countedFrom, type TopicPartition } from './partitions.js'
+import { counted, countedFrom, type TopicPartition } from './partitions.js'
 import { createProducer, type Producer } from './producer.js'
 import { goByMost } from './wire/agreed-view.js'
 import type { StandIn } from './wire/fetch-answer.js'
@@ -267,7 +267,7 @@ const consume = async (
       await rejoinIfForgotten(payload.heartbeat, pulse)
       const fetched = toFetch(payload, pulse)
       if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
-      const fetch = counted(lookBack?.split(fetched) ?? fetched)
+      const fetch = countedFetch(lookBack?.split(fetched) ?? fetched)
       const bytes = fetch.messages.reduce((sum, { value }) => sum + value.length, 0)
       await whileBeating(payload.heartbeat, () => work.take(fetch, bytes, () => handle(payload, fetch)))
       // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
@@ -328,10 +328,10 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
 })
 
 /** A fetch with the offsets that its topic is counted by. */
-const counted = (fetch: Fetch): Fetch => {
+const countedFetch = (fetch: Fetch): Fetch => {
   const from = countedFrom(fetch.topic)
   if (from === 0) return fetch
-  const count = (message: Received): Received => ({ ...message, offset: message.offset + from })
+  const count = counted(fetch.topic)
   return {
     ...fetch,
     next: fetch.next + from,

@@ -18,6 +18,12 @@ export const countedFrom = (topic: string): number => {
   return from
 }
 
+/** A message with the offset that its topic is counted by. */
+export const counted = (topic: string): (<Message extends { offset: number }>(message: Message) => Message) => {
+  const from = countedFrom(topic)
+  return (message) => (from === 0 ? message : { ...message, offset: message.offset + from })
+}
+
 /** 1000 messages a second fill a partition in two years. */
 export const offsetsOfOneTopic = 2 ** 36
 

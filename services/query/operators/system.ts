@@ -8,7 +8,7 @@ import { within } from '#platform/process/within.js'
 import type { Reader } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { database } from '#schemas/derive/names.js'
-import { topicsOf } from '#schemas/derive/topics.js'
+import { type Layout, topicsOf } from '#schemas/derive/topics.js'
 
 type Storage = { part: string; used_bytes: number | null; free_bytes: number | null; problem: string | null }
 
@@ -23,15 +23,21 @@ export const createSystemState = (deps: {
   pool: Pool
   clickhouse: Reader
   kafka: Kafka
+  /** How wide the system is; throws while that is not known yet. */
+  layout: () => Layout
   readiness: { everything: () => Promise<Readiness> }
 }) => {
-  const topics = topicsOf(deps.catalogue).map(({ name }) => name)
+  const lagNow = async () =>
+    lagOfGroups(
+      deps.kafka,
+      topicsOf(deps.catalogue, deps.layout()).map(({ name }) => name),
+    )
   return shareForASecond(async () => {
     const [{ parts }, postgres, clickhouse, groups] = await Promise.all([
       deps.readiness.everything(),
       sizesOf('postgres', async () => ({ used: await sizeOfDatabase(deps.pool), free: null, problem: noFree })),
       sizesOf('clickhouse', () => sizesInClickHouse(deps.clickhouse)),
-      within(answerWithin, lagOfGroups(deps.kafka, topics)).catch(() => null),
+      within(answerWithin, lagNow()).catch(() => null),
     ])
     return {
       parts: Object.entries(parts).map(([name, state]) => ({

@@ -30,7 +30,7 @@ const openMemory = async () => {
 }
 
 it('lets decide what Postgres knows as far as it was published, and stops everything where it does not', async () => {
-  const { at, decideUntil, committed, behind, memory } = await openMemory()
+  const { at, decideUntil, behind, memory } = await openMemory()
   expect(memory.refuseUnsure).toThrow('what it knows is looked at first')
   await memory.mayDecide()
   memory.refuseUnsure()

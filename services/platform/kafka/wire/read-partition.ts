@@ -1,5 +1,6 @@
 import type { Cluster } from 'kafkajs'
 import { adjustBrokers } from '../brokers.js'
+import { counted, countedFrom } from '../partitions.js'
 import { type ClientWith, createOwnCluster } from './cluster.js'
 import type { decodeFetchAnswer } from './fetch-answer.js'
 import type { Received } from './record-batch.js'
@@ -53,7 +54,7 @@ const readerOf = (cluster: Cluster, topic: string, partition: number): Partition
   offsetAt: async (time) => {
     const [found] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromTimestamp: time }])
     const offset = Number(found?.partitions[0]?.offset ?? -1)
-    return offset < 0 ? undefined : offset
+    return offset < 0 ? undefined : countedFrom(topic) + offset
   },
   read: async (from) => {
     const [leader] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))
@@ -64,9 +65,9 @@ const readerOf = (cluster: Cluster, topic: string, partition: number): Partition
       maxWaitTime: longestWait,
       minBytes: 1,
       maxBytes,
-      topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes }] }],
+      topics: [{ topic, partitions: [{ partition, fetchOffset: String(from - countedFrom(topic)), maxBytes }] }],
     })
     const [all] = responses.flatMap(({ partitions }) => partitions.flatMap(({ messages }) => messages))
-    return all && { messages: all.received, next: Number(all.offset) + 1 }
+    return all && { messages: all.received.map(counted(topic)), next: countedFrom(topic) + Number(all.offset) + 1 }
   },
 })

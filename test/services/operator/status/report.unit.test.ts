@@ -168,3 +168,16 @@ it('counts what is left to read: by the group of its stage, from the first messa
     { stage: 'write', topic: 'accepted', partition: 0, lag: 0, next: 20 },
   ])
 })
+
+it('counts every generation of the submitted log, but an earlier one only for as long as Kafka knows its group', () => {
+  const topics = ['weir.submitted.shops', 'weir.submitted.shops.g1']
+  const stages = { decide: topics.map((topic) => ({ groupId: topic, topics: [topic] })), write: [] }
+  const stretches = topics.map((topic) => ({ topic, partition: 0, from: 0, until: 9 }))
+  const lagOf = (committed: [string, number][]) =>
+    lagsOf(stages, stretches, new Map(committed)).map(({ topic, lag }) => [topic, lag])
+  expect(lagOf([['weir.submitted.shops/0', 7]])).toEqual([
+    ['weir.submitted.shops.g1', 9],
+    ['weir.submitted.shops', 2],
+  ])
+  expect(lagOf([])).toEqual([['weir.submitted.shops.g1', 9]])
+})
