@@ -119,6 +119,9 @@ create table integrity.cursors (
   -- there on is pruned, whatever the group had committed before: a record's newer event is published again after its
   -- older one, or neither is.
   replayed_from bigint,
+  -- Batches below this offset may have been decided and published by a Postgres that knew more than this one: see
+  -- integrity.forgotten_verdicts.
+  forgotten_until bigint not null default 0,
   constraint cursors_pkey primary key (topic, partition)
 );
 
@@ -367,6 +370,15 @@ create table integrity.waiting_arrived (
   constraint waiting_arrived_pkey primary key (org_id, type, id)
 );
 create index waiting_arrived_turns on integrity.waiting_arrived (org_id, arrived_at);
+
+-- Verdicts that were published and that this Postgres had forgotten, because it went back to an earlier state. "weir
+-- accept-loss" brings them here from the topic weir.verdicts; when its batch is decided again, a verdict is taken out.
+create table integrity.forgotten_verdicts (
+  batch_id uuid not null,
+  -- What was published, as JSON. Text, because a refused value may hold what the type json does not take.
+  verdict text not null,
+  constraint forgotten_verdicts_pkey primary key (batch_id)
+);
 
 -- What "weir verify" found when it compared all organisations and types: the last 100 runs. Dashboards, alerts and
 -- "weir status" show the newest.

@@ -1,5 +1,6 @@
 import type { Entity } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
+import type { ForgottenVerdict } from '#ledger/forgotten-verdicts.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { HeldWait, WaitChanges, WhoWaits } from '#ledger/waiting/waits.js'
@@ -8,7 +9,7 @@ import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
-import { createReferencesOf, type RecordType } from '#schemas/record.js'
+import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { IsKnown } from './entity-index.js'
 import { createWaitsOfFetch } from './waiting/wait-changes.js'
@@ -16,7 +17,7 @@ import { createWaitsOfFetch } from './waiting/wait-changes.js'
 /**
  * What the decisions on a fetch depend on: which entities are known, the hashes of keyed interactions by `org/id`, the hashes of
  * the bodies that requests were first decided with, by request id, the records that wait, and how many more of an organisation
- * may.
+ * may. Where Postgres went back to an earlier state, also the verdicts that it has `forgotten`, by batch id.
  */
 export type Known = {
   isKnown: IsKnown
@@ -26,6 +27,7 @@ export type Known = {
   roomToWait: (orgId: string) => Room
   /** How many bytes a record takes while it waits. */
   sizeOf: (batchId: string, place: number) => number
+  forgotten?: ReadonlyMap<string, ForgottenVerdict>
 }
 
 /** What the decisions on a fetch add to Postgres. */
@@ -46,17 +48,19 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [], waits: waits.changes }
   for (const one of fresh) {
     const { batch, offset } = one
+    const before = world.forgotten?.get(batch.batch_id)
+    const isKnown = ({ type, id }: Reference): boolean => world.isKnown({ orgId: batch.org_id, type, id })
     const decision = decide(
       batch,
       {
-        isKnown: ({ type, id }) => world.isKnown({ orgId: batch.org_id, type, id }),
+        isKnown: before ? asItWas(isKnown, missingOf(at.type, batch, before)) : isKnown,
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
         bodyOf: (requestId) => bodies.get(requestId),
         waiting: (id) => waits.of(batch.org_id, id),
         roomToWait: batch.wait_until ? roomAfter(world.roomToWait(batch.org_id), waits.begunBy(batch.org_id)) : noRoom,
         sizeOf: (index) => world.sizeOf(batch.batch_id, index),
       },
-      now,
+      before?.decided_at ?? now,
     )
     // Of a request that came with another body nothing is taken: what it holds takes no other record's place either.
     if (bodies.get(batch.request_id)?.equals(batch.body_sha256) ?? true) waits.note(one, decision)
@@ -79,6 +83,30 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
     }
   }
   return taken
+}
+
+/** What is known but for what was missing: that may have come since, and the verdict was given out. */
+const asItWas =
+  (isKnown: (reference: Reference) => boolean, missing: ReadonlySet<string>) =>
+  (reference: Reference): boolean =>
+    !missing.has(entityKey(reference.type, reference.id)) && isKnown(reference)
+
+/** What was missing when a batch was decided before, as `type/id`. */
+const missingOf = (
+  type: RecordType,
+  batch: SubmittedBatch,
+  { refused, waiting = [] }: ForgottenVerdict,
+): ReadonlySet<string> => {
+  const missing = waiting.flatMap((each) => each.for)
+  const referencesOf = createReferencesOf(type)
+  const recordAt = new Map(batch.records.map((record) => [record.index, record]))
+  for (const { index, problems } of refused) {
+    const fields = new Set(problems.filter(({ code }) => code === 'unknown_reference').map(({ field }) => field))
+    const record = recordAt.get(index)
+    if (record && fields.size > 0)
+      missing.push(...referencesOf(record as Values).filter(({ field }) => fields.has(field)))
+  }
+  return new Set(missing.map((each) => entityKey(each.type, each.id)))
 }
 
 /** Where the verdicts on keyed interactions are, without repeats: the verdict that took an interaction says what became of it. */

@@ -1,6 +1,7 @@
 import { findAcceptedLosses, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Entity } from '#ledger/entities.js'
 import * as fence from '#ledger/fence.js'
+import { type ForgottenVerdict, takeForgotten } from '#ledger/forgotten-verdicts.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import {
   claimBodies,
@@ -89,6 +90,7 @@ export const takeDecisions = async <One extends fence.Submitted>(
     waiting,
     roomToWait: (orgId: string) => rooms.get(orgId) ?? noRoom,
     sizeOf: (batchId: string, place: number) => messageOf({ batchId, place }).length,
+    forgotten: await findForgotten(connection, at, fresh, cursor?.forgottenUntil ?? 0),
   }
   const taken = decideFetch(at, fresh, world, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
@@ -156,6 +158,20 @@ const findRooms = async (
   for (const orgId of orgIds) rooms.set(orgId, await room.of(connection, orgId))
   return rooms
 }
+
+/** What was published on these batches by a Postgres that knew more than this one. */
+const findForgotten = async (
+  connection: Connection,
+  { first }: fence.Span,
+  fresh: readonly fence.Submitted[],
+  forgottenUntil: number,
+): Promise<ReadonlyMap<string, ForgottenVerdict>> =>
+  first < forgottenUntil
+    ? takeForgotten(
+        connection,
+        fresh.map(({ batch }) => batch.batch_id),
+      )
+    : new Map()
 
 /** The bodies that the requests of new batches were first decided with; those of new requests too, where there are several lanes. */
 const findBodies = (

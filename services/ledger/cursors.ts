@@ -19,7 +19,7 @@ export const lockCursor = async (
     name: 'lock-cursor',
     text: `
       select next_offset as next, pruned_before as "prunedBefore", pruned_until as "prunedUntil",
-        overtaken_until as "overtakenUntil", ${timeNow} as "lockedAt"
+        overtaken_until as "overtakenUntil", forgotten_until as "forgottenUntil", ${timeNow} as "lockedAt"
       from integrity.cursors
       where topic = $1 and partition = $2
       for update`,

@@ -24,13 +24,15 @@ export type Span = {
 
 /**
  * What is known of a partition: it is decided up to `next`; verdicts that were last used before `prunedBefore` may be gone, and none at or
- * beyond the offset `prunedUntil` is; up to `overtakenUntil` an integrity decided that knew nothing of waiting.
+ * beyond the offset `prunedUntil` is; up to `overtakenUntil` an integrity decided that knew nothing of waiting; up to `forgottenUntil` it
+ * may have been decided by a Postgres that knew more.
  */
 export type LockedCursor = {
   next: number
   prunedBefore: number | undefined
   prunedUntil: number
   overtakenUntil: number
+  forgottenUntil: number
 }
 
 /** A message of the submitted log with the verdict on its batch. */

@@ -180,7 +180,7 @@ export const createPostgres = (rules: Rules, lanes: number) => {
       const locked =
         cursor === undefined
           ? undefined
-          : { next: cursor, overtakenUntil: 0, ...(pruned.get(placeOf(at)) ?? neverPruned) }
+          : { next: cursor, overtakenUntil: 0, forgottenUntil: 0, ...(pruned.get(placeOf(at)) ?? neverPruned) }
       const outcomes = submitted
         .filter((one) => !rules.isPassedOver(at, one, found, locked, []))
         .map((one) => toDecided(at, one, found))

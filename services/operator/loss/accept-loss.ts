@@ -1,14 +1,16 @@
 import type { Command } from 'commander'
 import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
+import { insertForgotten, markForgotten } from '#ledger/forgotten-verdicts.js'
 import type { DecidedBatchAt } from '#ledger/verdicts.js'
 import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
-import { stretchesOf } from '#platform/kafka/read-topics.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
-import { schemasByTopic } from '#schemas/derive/avro.js'
-import { edgeGroups, subjectOf, submittedTopic, typeOfSubmitted } from '#schemas/derive/names.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import { schemasByTopic, verdictSchema } from '#schemas/derive/avro.js'
+import { edgeGroups, subjectOf, submittedTopic, typeOfSubmitted, verdictsTopic } from '#schemas/derive/names.js'
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { derivedId } from '#schemas/uuid.js'
 import { alone } from '../command/alone.js'
+import { createDecoder } from '../command/decoder.js'
 import { OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
 import { examplesAnd, type Session } from '../command/session.js'
@@ -41,6 +43,7 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
     alone(parts.pool, 'accept-loss', async () => {
       const found = await findLosses({ ...parts, catalogue })
       if (yes && found.some(({ by }) => by === 'Kafka')) await refuseRunningEdges(parts.kafka)
+      if (yes && found.some(({ by }) => by === 'Postgres')) await bringVerdictsBack(parts)
       if (yes) for (const loss of found) await accept({ ...parts, catalogue }, loss)
       // What came all the same, as from an edge that started this moment, is named as well.
       for (const loss of yes ? found.filter(({ by }) => by === 'Kafka') : [])
@@ -81,7 +84,7 @@ const mostNamed = 20
 const describe = (loss: Loss): string => {
   const offsets = `${placeOf(loss)}: offsets ${loss.from} to ${loss.until - 1}`
   if (loss.by === 'Postgres')
-    return `${offsets} were decided and published, and Postgres knows nothing of them. They are decided again.`
+    return `${offsets} were decided and published, and Postgres knows nothing of them. They are decided again, and get the verdicts that were published.`
   const never = 'came to these offsets since and are never decided: their senders have to send them again'
   return [
     `${offsets} were decided, and Kafka has lost them. What was accepted of them and published stays.`,
@@ -154,8 +157,24 @@ const emptyBatch = (place: string, offset: number): SubmittedBatch => {
   }
 }
 
+/** What was published on the batches that are decided again: each gets the verdict that its uploader was given, with its time. */
+const bringVerdictsBack = async ({ kafka, registry, pool }: Pick<LossDeps, 'kafka' | 'registry' | 'pool'>) => {
+  const decode = createDecoder<VerdictEvent>(registry, verdictSchema())
+  await readTopics(kafka, await stretchesOf(kafka, [verdictsTopic]), async ({ messages }) => {
+    const verdicts: VerdictEvent[] = []
+    for (const { value } of messages) {
+      const verdict = await decode(value)
+      if (verdict) verdicts.push(verdict)
+    }
+    await insertForgotten(pool, verdicts)
+  })
+}
+
 /** Integrity's group goes back to where Postgres is. Only a group without members can be moved. */
-const decideAgain = async ({ kafka }: LossDeps, { topic, partition, groupId, from }: Loss): Promise<void> => {
+const decideAgain = async ({ kafka, pool }: LossDeps, loss: Loss): Promise<void> => {
+  const { topic, partition, groupId, from } = loss
+  // Up to the end of the log: what was decided last may have been published before the group could say so.
+  await markForgotten(pool, { ...loss, until: Math.max(loss.until, await endOf(kafka, loss)) })
   const partitions = [{ partition, offset: String(from - countedFrom(topic)) }]
   await kafka
     .withAdmin((admin) => admin.setOffsets({ groupId, topic, partitions }))

@@ -16,7 +16,7 @@ it('is undefined where nothing was ever decided, and then where it was moved to'
   })
   expect(first).toBeUndefined()
   const { lockedAt, ...known } = (await lock(0)) ?? { lockedAt: 0 }
-  expect(known).toEqual({ next: 7, prunedBefore: undefined, prunedUntil: 0, overtakenUntil: 0 })
+  expect(known).toEqual({ next: 7, prunedBefore: undefined, prunedUntil: 0, overtakenUntil: 0, forgottenUntil: 0 })
   expect(Math.abs(lockedAt - Date.now())).toBeLessThan(60_000)
   expect((await findCursors(pool)).get(`${topic}/0`)).toBe(7)
 })

@@ -9,10 +9,10 @@ import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { createRegistry } from '#platform/registry.js'
 import { createCatalogue } from '#schemas/catalogue.js'
-import { submittedSchema } from '#schemas/derive/avro.js'
-import { edgeGroups, subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
+import { edgeGroups, subjectOf, submittedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import { groupsOf } from '#schemas/derive/topics.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { moment, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { versionOf } from '#schemas/version.js'
@@ -236,11 +236,23 @@ it('finds a log that was cut and has grown past the cursor again', async () => {
   expect(losses).toMatchObject([{ by: 'Kafka', from: 1, until: 3, decided: [{}, {}], undecided: [{}, {}] }])
 })
 
+const publishVerdicts = async (...verdicts: VerdictEvent[]) => {
+  const encode = await registry.encoder<VerdictEvent>(subjectOf(verdictsTopic), verdictSchema())
+  const messages = verdicts.map((verdict) => ({ key: verdict.batch_id, value: encode(verdict) }))
+  await producer.send(verdictsTopic, 0, messages)
+}
+
 it('lets integrity decide again what a Postgres that went back knows nothing of', async () => {
   const { catalogue, topic, partition, newBatch, submit, decide, acceptLoss } = await newType()
   const [a, b] = [newBatch(), newBatch()]
   await submit(a, b)
   await decide(0, a)
+  const { org_id, request_id, batch_id, batch, batches, first_index, body_sha256 } = b
+  const published: VerdictEvent = {
+    ...{ org_id, request_id, batch_id, batch, batches, first_index, body_sha256 },
+    ...{ type: 'things', decided_at: Date.now() - 3_600_000, accepted: 1, refused: [] },
+  }
+  await publishVerdicts(published, { ...published, decided_at: Date.now() })
   const { groupId } = groupsOf(catalogue).uploads
   const committed = async () =>
     (await committedByPlace(kafka, [{ groupId, topics: [topic] }])).get(`${topic}/${partition}`)
@@ -251,5 +263,13 @@ it('lets integrity decide again what a Postgres that went back knows nothing of'
   expect(await committed()).toBe(2)
   await acceptLoss('--yes')
   expect(await committed()).toBe(1)
+  const c = newBatch()
+  await submit(c)
+  const { outcomes } = await decide(1, b, c)
+  expect(outcomes.map(({ verdict }) => verdict.decided_at)).toEqual([published.decided_at, expect.any(Number)])
+  expect(outcomes[1]?.verdict.decided_at).toBeGreaterThan(published.decided_at)
+  expect(
+    (await pool.query('select from integrity.forgotten_verdicts where batch_id = $1', [b.batch_id])).rowCount,
+  ).toBe(0)
   expect(await acceptLoss()).toBe('Nothing is lost: log and Postgres fit together.')
 })

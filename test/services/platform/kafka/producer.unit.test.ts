@@ -41,7 +41,8 @@ it('cuts off a send at its deadline, together with its connections, and never tr
   const deadline = performance.now() + 50
   await expect(producer.send('t', 0, [message], { deadline })).rejects.toThrow('Kafka did not take 1 messages for t/0')
   expect(done).toEqual(['send on 1', 'reset 1'])
-  expect(performance.now()).toBeGreaterThanOrEqual(deadline)
+  // Not before: timers count in whole milliseconds, and may ring within the last one.
+  expect(performance.now()).toBeGreaterThan(deadline - 1)
   await producer.send('t', 0, [message])
   expect(done).toEqual(['send on 1', 'reset 1', 'send on 2'])
 })
