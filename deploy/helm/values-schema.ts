@@ -3,6 +3,7 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import type { ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
+import { mostGenerations } from '#schemas/version.js'
 import { configSchema as edge } from '../../services/edge/config.js'
 import { configSchema as integrity } from '../../services/integrity/config.js'
 import { configSchema as operator } from '../../services/operator/config.js'
@@ -139,7 +140,10 @@ export const valuesSchema = (): string => {
         tls: object({ secret: text }),
         ingress: object({ enabled: flag, className: text, host: text, tlsSecret: text, annotations: words }),
       }),
-      integrity: component('integrity', scaled('lag')),
+      integrity: component('integrity', {
+        ...scaled('lag'),
+        generation: { type: 'integer', minimum: 0, maximum: mostGenerations - 1 },
+      }),
       sink: component('sink', scaled('lag')),
       operator: component('operator', { waitSeconds: count(0), shell: object({ enabled: flag }) }),
       networkPolicy: object({

@@ -6,6 +6,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { packageRoot } from '#platform/process/package-root.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { sinkGroupOf } from '#schemas/derive/names.js'
+import { groupsOf } from '#schemas/derive/topics.js'
+import { mostGenerations } from '#schemas/version.js'
 import { eventually } from '../support/eventually.js'
 import { type Cluster, openModule, startCluster, whyNoKubernetes } from '../support/kubernetes/cluster.js'
 import { chart, readRendered, render, valueSets, valuesFile } from './helm/render.js'
@@ -107,6 +111,21 @@ describe('what the API server is sent', () => {
     for (const name of ['cloudnative-pg', 'apicurio'])
       for (const document of documentsOf(readFileSync(join(packageRoot, `deploy/helm/examples/${name}.yaml`), 'utf8')))
         await tryOut(document)
+  })
+
+  tried('lets KEDA ask for the consumer groups of the generation that integrity decides', async () => {
+    type Scaled = { kind: string; spec: { triggers: { metadata: { consumerGroup: string } }[] } }
+    const groupsAfter = async (changes: number) => {
+      const options = ['--kube-version', '1.34.2', '--set', `integrity.generation=${changes}`]
+      const text = await cluster.helm('template', 'weir', chart, ...withValues('own-tls', 'every-option'), ...options)
+      const scaled = (documentsOf(text) as unknown as Scaled[]).filter(({ kind }) => kind === 'ScaledObject')
+      return scaled.flatMap(({ spec }) => spec.triggers.map(({ metadata }) => metadata.consumerGroup)).sort()
+    }
+    const sinks = [sinkGroupOf(), sinkGroupOf(catalogue.interaction.type)]
+    for (const changes of [0, 1, mostGenerations - 6, mostGenerations - 1]) {
+      const { uploads, interactions } = groupsOf(catalogue, changes)
+      expect(await groupsAfter(changes)).toEqual([uploads.groupId, interactions.groupId, ...sinks].sort())
+    }
   })
 
   tried('names a field that nobody knows, so that the tests above can fail', async () => {

@@ -256,6 +256,7 @@ describe('the values', () => {
     ['an address with a password in the values', overlay(good, { secrets: { POSTGRES_URL: 'postgres://a:b@c/d' } })],
     ['a fail point', overlay(good, { settings: { WEIR_FAILPOINT: 'after-submit-sent' } })],
     ['a port, which the chart decides', overlay(good, { edge: { settings: { EDGE_PORT: 80 } } })],
+    ['more changes of the lanes than versions have room for', overlay(good, { integrity: { generation: 16 } })],
     ['a word that is misspelt', overlay(good, { edge: { replica: 3 } })],
   ])('%s is refused', (_, values) => {
     expect(problemsOf(values)).not.toEqual([])
