@@ -12,6 +12,7 @@ import type { WaitingEvent } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { sized } from '../support/sized.js'
@@ -130,7 +131,7 @@ it('makes the table of what waits anew: what still waits, and what no longer doe
   expect(await analyst.query(waiting, { org: org.name })).toEqual([{ id: waits.id }])
 })
 
-it('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
+itDeep('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
   const { stdout, exitCode, stderr } = await runWeir(['rebuild', 'analytics'], system.env)
   expect(exitCode, stderr).toBe(0)
   const lines = stdout.split('\n')
