@@ -75,7 +75,7 @@ export const createIntegrityFigures = (metrics: Metrics) => {
     forgotten: (topic: string, batches: number): void => forgotten.inc({ topic }, batches),
     waited: (changes: WaitChanges): void => {
       for (const { type, state } of changes.ended) ended[state].inc({ type })
-      for (const { type, state } of changes.begun) if (state === 'superseded') ended.superseded.inc({ type })
+      for (const { type, state } of changes.begun) if (state !== 'waiting') ended[state].inc({ type })
     },
     /** How many records wait; undefined where another process counts them. */
     waiting: (count: WaitingCount | undefined): void => {

@@ -1,8 +1,7 @@
-import { decidedUntil, findCursors } from '#ledger/cursors.js'
+import { type Forgotten, findCursors, forgottenOf } from '#ledger/cursors.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
-import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
 import { periodically } from '#platform/process/periodically.js'
@@ -14,9 +13,6 @@ import { periodically } from '#platform/process/periodically.js'
 /** Where Postgres is in its own log. A server that took over writes another timeline; one that was copied back is behind. */
 export type WalPlace = { timeline: string; position: number }
 
-/** A partition of which more was published than Postgres knows. */
-export type Forgotten = { place: string; known: number; published: number }
-
 const lookEvery = 5_000
 
 /** Undefined where Postgres does not tell, as some hosted ones; looking every few seconds has to do there. */
@@ -25,16 +21,6 @@ export const findWalPlace = (connection: Pick<Connection, 'query'>): Promise<Wal
     connection as Connection,
     `select left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline, (pg_current_wal_lsn() - '0/0')::bigint as position`,
   ).catch(() => undefined)
-
-/** What the group has committed was decided before, and published: a cursor below it has been forgotten. */
-export const forgottenOf = (
-  committed: readonly Committed[],
-  cursors: ReadonlyMap<string, number>,
-): readonly Forgotten[] =>
-  committed.flatMap((each) => {
-    const known = decidedUntil(cursors, each, countedFrom(each.topic))
-    return known !== undefined && known < each.offset ? [{ place: placeOf(each), known, published: each.offset }] : []
-  })
 
 const describe = ([first, ...more]: readonly Forgotten[]): string =>
   `Postgres went back to an earlier state: ${first?.place} was decided and published up to offset ${first?.published}, and ` +

@@ -1,4 +1,5 @@
-import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
+import type { Committed } from '#platform/kafka/committed-offsets.js'
+import { countedFrom, placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, firstRow, rowsOf, timeNow } from '#platform/postgres/rows.js'
 import type { AcceptedLoss, LockedCursor } from './fence.js'
@@ -64,6 +65,19 @@ export const decidedUntil = (
   at: TopicPartition,
   first: number,
 ): number | undefined => cursors.get(placeOf(at)) ?? (cursors.size > 0 ? first : undefined)
+
+/** A partition of which more was published than Postgres knows. */
+export type Forgotten = { place: string; known: number; published: number }
+
+/** What the group has committed was decided before, and published: a cursor below it has been forgotten. */
+export const forgottenOf = (
+  committed: readonly Committed[],
+  cursors: ReadonlyMap<string, number>,
+): readonly Forgotten[] =>
+  committed.flatMap((each) => {
+    const known = decidedUntil(cursors, each, countedFrom(each.topic))
+    return known !== undefined && known < each.offset ? [{ place: placeOf(each), known, published: each.offset }] : []
+  })
 
 /** Holds the partition's cursor until the transaction ends; undefined where there is none, which is left so. */
 export const holdCursor = (

@@ -64,14 +64,18 @@ export const createWaitsOfFetch = (
       const resumed = resumedAt?.get(index)
       if (resumed) {
         const row = { batchId: resumed.batch_id, place: resumed.place }
+        // Both in one fetch: that is so only where they were decided before, and are decided again.
+        const begun = older && begunNow.get(older)
         if (now) {
-          changes.prolonged.push({ ...row, missing: now.for })
-          if (older) waitNow.set(id, { ...older, missing: now.for })
+          if (begun) begun.missing = now.for
+          else changes.prolonged.push({ ...row, missing: now.for })
+          if (older && !begun) waitNow.set(id, { ...older, missing: now.for })
         } else {
           const problems = refusedAt.get(index)?.problems ?? null
           const acceptedVersion = problems ? null : versionOf(offset, index)
-          const state = problems ? 'refused' : 'accepted'
-          changes.ended.push({ ...row, type: type.type, state, problems, acceptedVersion })
+          const state = problems ? ('refused' as const) : ('accepted' as const)
+          if (begun) Object.assign(begun, { state, problems, acceptedVersion })
+          else changes.ended.push({ ...row, type: type.type, state, problems, acceptedVersion })
           waitNow.delete(id)
         }
         continue

@@ -31,7 +31,10 @@ export type BegunWait = WaitPlace & {
   until: number
   /** How many bytes it takes while it waits. */
   size: number
-  state: 'waiting' | 'superseded'
+  /** It may have ended within the fetch that it began in: replaced by a newer record, or, where what was forgotten is decided again, decided. */
+  state: 'waiting' | EndedWait['state']
+  problems?: Problem[] | null
+  acceptedVersion?: number | null
 }
 
 /** A record that waits no more. */
@@ -191,9 +194,16 @@ const endWaits = async (connection: Connection, ended: readonly EndedWait[], now
       new Date(now),
     ],
   })
-  const refused = ended.filter(({ state }) => state === 'refused')
+  await refuseKeyed(connection, ended)
+}
+
+/** Until it is refused, one that waits counts as accepted, so that a look-up by its key finds it. */
+const refuseKeyed = async (
+  connection: Connection,
+  waits: readonly (WaitPlace & Pick<BegunWait, 'state'>)[],
+): Promise<void> => {
+  const refused = waits.filter(({ state }) => state === 'refused')
   if (refused.length === 0) return
-  // Until then one that waits counts as accepted, so that a look-up by its key finds it.
   await connection.query({
     name: 'refuse-keyed-requests',
     text: `
@@ -227,7 +237,8 @@ const insertWaits = async (
       with begun as materialized (
         select * from json_to_recordset($1) as w ("batchId" uuid, place integer, "orgId" text, type text, id uuid,
           "requestId" uuid, "requestIndex" integer, version bigint, topic text, partition integer, message text,
-          "keyedSha256" text, missing json, since bigint, until bigint, size integer, state text)
+          "keyedSha256" text, missing json, since bigint, until bigint, size integer, state text, problems json,
+          "acceptedVersion" bigint)
       ),
       waited_for as (
         insert into integrity.waiting_for (org_id, type, id, batch_id, place)
@@ -237,10 +248,11 @@ const insertWaits = async (
         where begun.state = 'waiting'
       )
       insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
-        partition, message, keyed_sha256, missing, since, until, size, state, check_after, changed_at)
+        partition, message, keyed_sha256, missing, since, until, size, state, problems, accepted_version, check_after,
+        changed_at)
       select "batchId", place, "orgId", type, id, "requestId", "requestIndex", version, topic, partition,
         decode(message, 'base64'), decode("keyedSha256", 'base64'), missing,
-        to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), size, state, pg_current_xact_id(), $2
+        to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), size, state, problems, "acceptedVersion", pg_current_xact_id(), $2
       from begun
       on conflict (batch_id, place) do update set
         org_id = excluded.org_id, type = excluded.type, id = excluded.id, request_id = excluded.request_id,
@@ -248,11 +260,13 @@ const insertWaits = async (
         partition = excluded.partition, message = excluded.message, keyed_sha256 = excluded.keyed_sha256,
         missing = excluded.missing, since = excluded.since, until = excluded.until, size = excluded.size,
         state = excluded.state,
-        changed_at = excluded.changed_at, problems = null, accepted_version = null, due_at = null, sent_at = null,
+        changed_at = excluded.changed_at, problems = excluded.problems, accepted_version = excluded.accepted_version,
+        due_at = null, sent_at = null,
         is_checked = false, check_after = excluded.check_after, change = excluded.change, is_told = false
       where older.state <> 'waiting'`,
     values: [JSON.stringify(rows), new Date(now)],
   })
+  await refuseKeyed(connection, begun)
 }
 
 const insertMissing = async (

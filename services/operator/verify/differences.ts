@@ -1,5 +1,9 @@
 /** What can be wrong, what it means, and what to do. The names are stable: scripts branch on them. */
 export const kinds = {
+  decision_forgotten: {
+    means: 'a batch was decided and published, and Postgres knows nothing of it: it went back to an earlier state',
+    todo: 'see "Postgres went back" in docs/runbook.md',
+  },
   verdict_missing: {
     means: 'a batch is decided, but its verdict is not stored: a look-up of its request does not know it',
     todo: 'restore integrity.verdicts from a backup; until then, do not let the batch be sent again under its key',

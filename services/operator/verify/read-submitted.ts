@@ -58,8 +58,15 @@ export const readSubmitted = async (
       const { resumed = [] } = each.batch
       counts.batches++
       counts.records += recordsIn(each.batch) - resumed.length
-      if (each.offset >= cursor) counts.waiting += recordsIn(each.batch) - resumed.length
-      else if (isForgotten(each, verdicts, prunedBefore) || isLost(each)) counts.forgotten++
+      if (each.offset >= cursor) {
+        counts.waiting += recordsIn(each.batch) - resumed.length
+        // A Postgres without any cursor was emptied on purpose, and goes on where the group is.
+        if (cursors.size > 0 && each.offset < (published.get(place) ?? 0)) {
+          const where = `batch ${each.batch.batch_id} at ${place}@${each.offset}`
+          const found = `Postgres knows this partition up to ${cursor}`
+          subject.differences.add({ kind: 'decision_forgotten', type: reader.one.type.type, where, found })
+        }
+      } else if (isForgotten(each, verdicts, prunedBefore) || isLost(each)) counts.forgotten++
       else {
         note(subject, reader.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
         const begun = resumed.length > 0 ? [] : begunIn(verdicts.get(each.batch.batch_id))

@@ -39,7 +39,9 @@ export const createPartitionWork = (deps: {
       const count = failures.get(place) ?? 0
       failures.set(place, count + 1)
       const pause = Math.min(firstPause * 2 ** count, longestPause)
-      deps.log.error({ err: error, ...at, reason: reasonOf(error), pause }, 'partition failed, trying again')
+      // Only where: `at` may be a whole fetch, with the records in it.
+      const { topic, partition } = at
+      deps.log.error({ err: error, topic, partition, reason: reasonOf(error), pause }, 'partition failed, trying again')
       deps.pause(at)
       setTimeout(deps.resume, pause, at).unref()
       return false

@@ -27,8 +27,6 @@ export type Disturbance = {
   findings: Finding[]
   /** An old event may have followed a newer one on its topic: `weir verify` mends that, so here it is only counted. */
   mayOutliveSession: boolean
-  /** Postgres forgot what it had decided: events may be published again with another time. */
-  mayDecideAgain?: boolean
 }
 
 export type Result = {
@@ -110,12 +108,10 @@ const live = async <Stack extends TestedStack>(
   }
 
   let mayOutliveSession = false
-  let mayDecideAgain = false
   const disturb = async () => {
     const disturbance = await scenario.disturb({ session, random: random.fork('faults'), workload })
     findings.push(...disturbance.findings)
     mayOutliveSession = disturbance.mayOutliveSession
-    mayDecideAgain = disturbance.mayDecideAgain ?? false
   }
   await expect('not-survived', disturb())
   await stack.heal()
@@ -133,7 +129,7 @@ const live = async <Stack extends TestedStack>(
   if (watchers) await expect('streams-not-given-back', expectStreamsFree(watched))
   const topics = await session.topics.readOn()
   const observed = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
-  const found = checkAll(ledger, observed).filter(({ name }) => !(mayDecideAgain && name === 'decided-again'))
+  const found = checkAll(ledger, observed)
   const late = found.filter(({ name }) => name === 'late-event')
   findings.push(...(mayOutliveSession ? found.filter((each) => !late.includes(each)) : found))
   // A late event is a difference, which `weir verify` would tell too.

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { lockCursor, moveCursor } from '#ledger/cursors.js'
+import { forgottenOf, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
-import { createPostgresMemory, findWalPlace, forgottenOf } from '../../../services/integrity/postgres-memory.js'
+import { createPostgresMemory, findWalPlace } from '../../../services/integrity/postgres-memory.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { insertForgotten, markForgotten } from '#ledger/forgotten-verdicts.js'
+import { findDecidedBetween, findVerdicts } from '#ledger/verdicts.js'
 import { cancelWaits, findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { checkWaits, findMoment } from '#ledger/waiting/relay.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 import type { Registry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
@@ -139,6 +142,21 @@ const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } =
       const batch = batchOf(type, records, { org_id: org, submitted_at: clock.now, ...over })
       laneOf(submittedTopic(type.type)).push(submittedMessage(type, batch, schemaId))
       return { batch, verdict: (await decide(type))[0]?.verdict }
+    },
+    /** As after a failover to a standby that had nothing of this lane, and what the runbook says to do then. */
+    forget: async (type: RecordType) => {
+      const at = { topic: submittedTopic(type.type), partition }
+      const until = cursors.get(at.topic) ?? 0
+      const published = await findVerdicts(
+        pool,
+        (await findDecidedBetween(pool, { ...at, from: 0, until })).map(({ batch_id }) => batch_id),
+      )
+      for (const table of ['verdicts', 'waiting', 'cursors'])
+        await pool.query(`delete from integrity.${table} where topic = $1 and partition = $2`, [at.topic, partition])
+      await pool.query('delete from integrity.waiting_for where org_id = $1', [org])
+      await insertForgotten(pool, [...published.values()])
+      await markForgotten(pool, { ...at, from: 0, until })
+      cursors.set(at.topic, 0)
     },
     stateOf: async (batch: SubmittedBatch) =>
       (await findWaitsOfBatches(pool, [batch.batch_id])).map(({ state }) => state),
@@ -620,3 +638,35 @@ it.each(['expired', 'arrived'] as const)(
     expect(pending(branch)).toBe(1)
   },
 )
+
+it('decides what Postgres has forgotten again as it was: what waited, was released or refused, and waits again', async () => {
+  const { org, upload, relay, decide, clock, until, forget } = newSystem()
+  const [released, late] = [sampleOf(branch), sampleOf(branch)]
+  await upload(branch, [released, late], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: released.shop_id })])
+  await relay()
+  await decide(branch)
+  // A newer version waits for another shop, and its predecessor is accepted; the other one waits in vain.
+  await upload(branch, [{ ...released, shop_id: randomUUID() }], { wait_until: until + 60_000 })
+  clock.now = until + 1
+  await relay()
+  await decide(branch)
+  await upload(shop, [sampleOf(shop, { shop_id: late.shop_id })])
+
+  const asItWas = async () => ({
+    verdicts: await rowsOf(pool, 'select * from integrity.verdicts where org_id = $1 order by submitted_offset', [org]),
+    waits: await rowsOf<{ state: string }>(
+      pool,
+      `select batch_id, place, id, state, version, accepted_version, problems, missing, until from integrity.waiting
+      where org_id = $1 order by version`,
+      [org],
+    ),
+    waitedFor: await rowsOf(pool, 'select id from integrity.waiting_for where org_id = $1', [org]),
+  })
+  const before = await asItWas()
+  expect(before.waits.map(({ state }) => state)).toEqual(['accepted', 'refused', 'waiting'])
+  await forget(branch)
+  clock.now += 3_600_000
+  await decide(branch)
+  expect(await asItWas()).toEqual(before)
+})

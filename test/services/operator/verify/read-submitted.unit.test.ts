@@ -37,6 +37,20 @@ it('counts what is not decided yet as waiting', async () => {
   expect(system.countsOf(tag)).toMatchObject({ batches: 1, records: 3, waiting: 3, accepted: 0 })
 })
 
+it('finds what was published and Postgres knows nothing of, unless it was emptied on purpose', async () => {
+  const system = createFakeSubject({ types: [tag] })
+  const [first, second] = [twoAndARefusal(), twoAndARefusal()]
+  const decided = system.submit(tag, first)
+  system.submit(tag, second)
+  await readSubmitted(system.subject, system.ends())
+  expect(system.found()).toEqual([])
+  system.decide(tag, first, decided)
+  await readSubmitted(system.subject, system.ends())
+  expect(system.found()).toMatchObject([
+    ['decision_forgotten', expect.stringContaining(second.batch_id), 'Postgres knows this partition up to 1'],
+  ])
+})
+
 it('finds a decided batch without a verdict, unless that may have been pruned', async () => {
   const system = createFakeSubject({ types: [tag] })
   const batch = twoAndARefusal()
