@@ -92,7 +92,7 @@ it('makes a damaged table right: emptied, with an alien in it, and with rows tha
   for (const table of ['weir.tags_log', 'weir.tags_current']) expect(await seen(table)).toEqual(ids)
 })
 
-it('makes the table of what waits anew: what still waits, and what no longer does', async () => {
+itDeep('makes the table of what waits anew: what still waits, and what no longer does', async () => {
   const org = await newOrganisation('analytics-waiting')
   const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'waiting', log: pino({ level: 'silent' }) })
   const registry = createRegistry(system.env.SCHEMA_REGISTRY_URL)
