@@ -9,7 +9,7 @@ import { setUp } from './setup/setup.mjs'
 const sessionTimeout = '3000'
 
 const given = process.argv.slice(2)
-const usual = process.env.WEIR_TEST_DEPTH === 'deep' ? ['unit', 'e2e', 'deep'] : ['unit', 'int', 'e2e']
+const usual = process.env.WEIR_TEST_DEPTH === 'deep' ? ['unit', 'int', 'e2e', 'deep'] : ['unit', 'int', 'e2e']
 const projects = given.some((word) => word.startsWith('--project')) ? [] : usual.map((name) => `--project=${name}`)
 
 await setUp({ withBrowser: true })

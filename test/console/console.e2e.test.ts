@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { newOrganisation, operate, system } from '../support/system/system.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
@@ -64,7 +65,7 @@ it('shows what is decided while it is decided', async ({ skip }) => {
   await seeItLive(await openConsole(browser, subject), subject)
 })
 
-it('shows what waits for what, has it cancelled, and in a journey what came of waiting', async ({ skip }) => {
+itDeep('shows what waits for what, has it cancelled, and in a journey what came of waiting', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)
   const subject = await newSubject('console-waiting')
   const wait = (...records: Record<string, unknown>[]) => subject.upload('offers?missing_references=wait', records)
@@ -92,7 +93,7 @@ it('shows what waits for what, has it cancelled, and in a journey what came of w
   expect(faultsOf.get(page)).toEqual([])
 })
 
-it('says that the edge is gone, and goes on by itself once it is back', async ({ skip }) => {
+itDeep('says that the edge is gone, and goes on by itself once it is back', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)
   const subject = await newSubject('console-kill')
   const page = await openConsole(browser, subject)
@@ -112,35 +113,36 @@ it('shows text from records as text', async ({ skip }) => {
   await expectTextOnly(await openConsole(browser, subject), id)
 })
 
-it('lets an operator look at an organisation, and issue a key of it that is shown once and works until it is revoked', async ({
-  skip,
-}) => {
-  if (!findChromium()) skip(noChromium)
-  const org = await newOrganisation('console-operated')
-  await org.uploader.upload('shops', [shop()])
-  const { key: operator } = await operate<{ key: string }>(['keys', 'issue', '--operator', '--expires', '1d'])
-  const page = await openConsole(browser, { url: system.edgeUrl, key: operator })
-  await page.getByLabel('Organisation').selectOption(org.name)
-  await goTo(page, 'Requests')
-  await page.getByRole('region', { name: 'Requests' }).getByText('shops').first().waitFor()
-  await goTo(page, 'Keys')
-  await page.getByRole('button', { name: 'Issue a key' }).click()
-  const key = (await page.locator('.notice.good pre').textContent()) ?? ''
-  const isTaken = async () =>
-    (await fetch(`${system.edgeUrl}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).ok
-  expect(await isTaken()).toBe(true)
-  await page.getByRole('button', { name: 'I have copied it' }).click()
-  await page.getByText(key).waitFor({ state: 'detached' })
-  // The one that was just issued is the last.
-  await page
-    .getByRole('button', { name: /^Revoke / })
-    .last()
-    .click()
-  await page.getByRole('button', { name: 'Revoke it' }).click()
-  await page.getByText('is revoked.').waitFor()
-  await eventually(async () => expect(await isTaken()).toBe(false))
-  expect(await findBarriers(page)).toEqual([])
-})
+itDeep(
+  'lets an operator look at an organisation, and issue a key of it that is shown once and works until it is revoked',
+  async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const org = await newOrganisation('console-operated')
+    await org.uploader.upload('shops', [shop()])
+    const { key: operator } = await operate<{ key: string }>(['keys', 'issue', '--operator', '--expires', '1d'])
+    const page = await openConsole(browser, { url: system.edgeUrl, key: operator })
+    await page.getByLabel('Organisation').selectOption(org.name)
+    await goTo(page, 'Requests')
+    await page.getByRole('region', { name: 'Requests' }).getByText('shops').first().waitFor()
+    await goTo(page, 'Keys')
+    await page.getByRole('button', { name: 'Issue a key' }).click()
+    const key = (await page.locator('.notice.good pre').textContent()) ?? ''
+    const isTaken = async () =>
+      (await fetch(`${system.edgeUrl}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).ok
+    expect(await isTaken()).toBe(true)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByText(key).waitFor({ state: 'detached' })
+    // The one that was just issued is the last.
+    await page
+      .getByRole('button', { name: /^Revoke / })
+      .last()
+      .click()
+    await page.getByRole('button', { name: 'Revoke it' }).click()
+    await page.getByText('is revoked.').waitFor()
+    await eventually(async () => expect(await isTaken()).toBe(false))
+    expect(await findBarriers(page)).toEqual([])
+  },
+)
 
 it('is served with a strict policy, and without a key', async ({ skip }) => {
   const answer = await fetch(`${system.edgeUrl}/console/`)

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { findChromium, noChromium } from './browser.js'
 import { keys } from './pretend/pretend-edge.js'
 import { startPretended } from './pretend/start.js'
@@ -95,48 +96,49 @@ it('goes on in the background, after a reload with what was not answered, and le
   expect(faultsOf.get(page)).toEqual([])
 })
 
-it('takes a file of a European Excel for what it is, asks what is not certain, and has its columns mapped', async ({
-  skip,
-}) => {
-  if (!findChromium()) skip(noChromium)
-  const page = await openConsole(browser, { url: edge.url, key: keys.demo })
-  const choose = (name: string, text: string) =>
-    page.locator('#file').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text, 'latin1') })
-  const id = crypto.randomUUID()
-  await goTo(page, 'Upload')
-  await choose('shops.csv', `Shop ID;Titel;Region;Erfasst;Farbe\r\n${id};Caf\xe9;GB;31.05.2024 12:00;rot\r\n`)
-  await page.getByText('The text is not UTF-8.').waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  await page.getByLabel('Encoding').selectOption('windows-1252')
-  expect(await page.getByLabel('Cells are separated by').inputValue()).toBe(';')
-  await page.getByText(/Left out, because no field of shops is called so: Titel, Erfasst, Farbe/).waitFor()
-  await page.getByText(/Without\s+name\s+no record of shops is accepted/).waitFor()
-  await page.getByLabel('What the column Titel becomes').selectOption('name')
-  await page.getByLabel('What the column Erfasst becomes').selectOption('created')
-  await page.getByText('All of the 1 record in this file would be accepted').waitFor()
-  expect(await page.getByLabel('Dates').inputValue()).toBe('DD.MM.YYYY')
-  await page.getByRole('region', { name: 'The first rows of the file' }).getByText('Café').waitFor()
-  expect(await findBarriers(page)).toEqual([])
-  await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
-  await page.getByText('All of it is accepted: 1 record.').waitFor()
-  expect(edge.world.stored.get(`demo/shops/${id}`)?.versions.at(-1)?.record).toEqual({
-    shop_id: id,
-    name: 'Café',
-    region: 'GB',
-    created: '2024-05-31T12:00',
-  })
+itDeep(
+  'takes a file of a European Excel for what it is, asks what is not certain, and has its columns mapped',
+  async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, { url: edge.url, key: keys.demo })
+    const choose = (name: string, text: string) =>
+      page.locator('#file').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text, 'latin1') })
+    const id = crypto.randomUUID()
+    await goTo(page, 'Upload')
+    await choose('shops.csv', `Shop ID;Titel;Region;Erfasst;Farbe\r\n${id};Caf\xe9;GB;31.05.2024 12:00;rot\r\n`)
+    await page.getByText('The text is not UTF-8.').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByLabel('Encoding').selectOption('windows-1252')
+    expect(await page.getByLabel('Cells are separated by').inputValue()).toBe(';')
+    await page.getByText(/Left out, because no field of shops is called so: Titel, Erfasst, Farbe/).waitFor()
+    await page.getByText(/Without\s+name\s+no record of shops is accepted/).waitFor()
+    await page.getByLabel('What the column Titel becomes').selectOption('name')
+    await page.getByLabel('What the column Erfasst becomes').selectOption('created')
+    await page.getByText('All of the 1 record in this file would be accepted').waitFor()
+    expect(await page.getByLabel('Dates').inputValue()).toBe('DD.MM.YYYY')
+    await page.getByRole('region', { name: 'The first rows of the file' }).getByText('Café').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
+    await page.getByText('All of it is accepted: 1 record.').waitFor()
+    expect(edge.world.stored.get(`demo/shops/${id}`)?.versions.at(-1)?.record).toEqual({
+      shop_id: id,
+      name: 'Café',
+      region: 'GB',
+      created: '2024-05-31T12:00',
+    })
 
-  // One value for all, where no column has it.
-  await page.getByRole('link', { name: 'Choose another file' }).click()
-  await choose('shops.csv', `shop_id,name\n${id},Books\n`)
-  await page.getByLabel('region', { exact: true }).fill('FR')
-  await page.keyboard.press('Tab')
-  await page.getByText('All of the 1 record in this file would be accepted').waitFor()
-  await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
-  await page.getByText('All of it is accepted: 1 record.').waitFor()
-  expect(edge.world.stored.get(`demo/shops/${id}`)?.versions.at(-1)?.record).toMatchObject({ region: 'FR' })
-  expect(faultsOf.get(page)).toEqual([])
-})
+    // One value for all, where no column has it.
+    await page.getByRole('link', { name: 'Choose another file' }).click()
+    await choose('shops.csv', `shop_id,name\n${id},Books\n`)
+    await page.getByLabel('region', { exact: true }).fill('FR')
+    await page.keyboard.press('Tab')
+    await page.getByText('All of the 1 record in this file would be accepted').waitFor()
+    await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
+    await page.getByText('All of it is accepted: 1 record.').waitFor()
+    expect(edge.world.stored.get(`demo/shops/${id}`)?.versions.at(-1)?.record).toMatchObject({ region: 'FR' })
+    expect(faultsOf.get(page)).toEqual([])
+  },
+)
 
 it('uploads interactions one by one, from a template too', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)

@@ -7,6 +7,7 @@ import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { createWeir, WeirError } from '../../clients/typescript/src/index.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { sampleOf } from '../support/sample.js'
 import { kill } from '../support/system/processes.js'
 import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
@@ -76,27 +77,30 @@ const listen = async ({ key }: Organisation, path = '/v1/live') => {
   return { status: answer.status, events, total, close: () => ending.abort(), isOver: () => isOver }
 }
 
-it('shows what is decided as it happens, and after a restart of the edge the same from the stored verdicts', async () => {
-  const org = await newOrganisation('live')
-  const stranger = await newOrganisation('live-stranger')
-  const [mine, theirs] = [await listen(org), await listen(stranger)]
-  const shops = Array.from({ length: 7 }, () => sampleOf(shop, { is_deleted: false }))
-  expect((await org.uploader.upload('shops', [...shops, sampleOf(shop, { region: 'nowhere' })])).status).toBe(207)
-  const look = sampleOf(interaction, { item_type: 'SHOP', item_id: shops[0]?.shop_id, student_id: null })
-  expect((await org.uploader.interact(look)).status).toBe(201)
-  const counts = (stream: typeof mine) => ['accepted', 'refused', 'interactions'].map((name) => stream.total(name))
-  await eventually(async () => expect(counts(mine)).toEqual([7, 1, 1]))
-  expect(counts(theirs)).toEqual([0, 0, 0])
-  theirs.close()
+itDeep(
+  'shows what is decided as it happens, and after a restart of the edge the same from the stored verdicts',
+  async () => {
+    const org = await newOrganisation('live')
+    const stranger = await newOrganisation('live-stranger')
+    const [mine, theirs] = [await listen(org), await listen(stranger)]
+    const shops = Array.from({ length: 7 }, () => sampleOf(shop, { is_deleted: false }))
+    expect((await org.uploader.upload('shops', [...shops, sampleOf(shop, { region: 'nowhere' })])).status).toBe(207)
+    const look = sampleOf(interaction, { item_type: 'SHOP', item_id: shops[0]?.shop_id, student_id: null })
+    expect((await org.uploader.interact(look)).status).toBe(201)
+    const counts = (stream: typeof mine) => ['accepted', 'refused', 'interactions'].map((name) => stream.total(name))
+    await eventually(async () => expect(counts(mine)).toEqual([7, 1, 1]))
+    expect(counts(theirs)).toEqual([0, 0, 0])
+    theirs.close()
 
-  kill('edge')
-  await eventually(async () => expect(mine.isOver()).toBe(true))
-  const again = await eventually(() => listen(org), 60_000)
-  await eventually(async () => expect(counts(again)).toEqual([7, 1, 1]))
-  again.close()
-})
+    kill('edge')
+    await eventually(async () => expect(mine.isOver()).toBe(true))
+    const again = await eventually(() => listen(org), 60_000)
+    await eventually(async () => expect(counts(again)).toEqual([7, 1, 1]))
+    again.close()
+  },
+)
 
-it('ends a live stream when its key is revoked', async () => {
+itDeep('ends a live stream when its key is revoked', async () => {
   const org = await newOrganisation('live-revoked')
   const stream = await listen(org)
   expect(stream.status).toBe(200)
@@ -429,7 +433,7 @@ it("shows the last events of one's own on a topic, and new ones as they are publ
   theirs.close()
 })
 
-it("shows the last events of one's own also where the end of the topic is all of others", async () => {
+itDeep("shows the last events of one's own also where the end of the topic is all of others", async () => {
   const quiet = await newOrganisation('quiet')
   const loud = await newOrganisation('loud')
   const own = [sampleOf(keyword), sampleOf(keyword), sampleOf(keyword)]

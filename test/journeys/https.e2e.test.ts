@@ -130,19 +130,15 @@ describe('an edge behind a proxy', () => {
 })
 
 describe('an edge that would show keys to the network', () => {
-  it.each([
-    ['on every address', { EDGE_HOST: '0.0.0.0' }, /in the clear: set TLS_CERT and TLS_KEY, or TRUST_PROXY/],
-    ['with half a certificate', { TLS_CERT: files.cert }, /TLS_KEY is not set/],
-    ['with a certificate that is not there', { TLS_CERT: '/nowhere', TLS_KEY: files.key }, /TLS_CERT cannot be read/],
-    ['with a key of something else', { TLS_CERT: files.cert, TLS_KEY: files.cert }, /cannot be used/],
-  ])('%s does not start', async (_, env, reason) => {
+  // What else it does not start with is in test/services/edge/network: the process ends with the same one line.
+  it('does not start', async () => {
     const edge = await execa(process.execPath, ['dist/services/edge/main.js'], {
-      env: { ...system.env, ...env },
+      env: { ...system.env, EDGE_HOST: '0.0.0.0' },
       reject: false,
       timeout: 60_000,
     })
     expect(edge.exitCode).toBe(1)
-    expect(edge.stderr).toMatch(reason)
+    expect(edge.stderr).toMatch(/in the clear: set TLS_CERT and TLS_KEY, or TRUST_PROXY/)
     expect(edge.stderr.trim().split('\n')).toHaveLength(1)
   })
 })

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
+import { sized } from '../support/sized.js'
 import { startEdge } from '../support/system/another-service.js'
 import { kill } from '../support/system/processes.js'
 import { newOrganisation } from '../support/system/system.js'
@@ -11,7 +12,7 @@ const backwardClock = new URL('../support/system/backward-clock.mjs', import.met
 
 it.for([
   ['', {}],
-  [', also while its clock is set back', { NODE_OPTIONS: `--import=${backwardClock.href}` }],
+  ...sized([], [[', also while its clock is set back', { NODE_OPTIONS: `--import=${backwardClock.href}` }] as const]),
 ] as const)('answers 500 when no verdict comes, and tells the outcome later%s', async ([, env]) => {
   // An edge of its own, so that nobody has to wait for the usual half a minute.
   const edge = await startEdge({ VERDICT_TIMEOUT_MS: '1000', ...env })

@@ -5,6 +5,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
@@ -358,7 +359,7 @@ it('changes one value in all records that have it, and submits them again', asyn
   expect((await listed(org, 1, 'state=open'))[0]?.record).toMatchObject({ region: 'Atlantis' })
 })
 
-it('pages without skipping or doubling while more are refused', async () => {
+itDeep('pages without skipping or doubling while more are refused', async () => {
   const org = await newOrganisation('own-pages')
   const refuse = async (count: number) => {
     const bad = Array.from({ length: count }, () => sampleOf(shop, { region: 'nowhere' }))
@@ -457,7 +458,7 @@ it('shows nothing of it to another organisation, and nothing to a key that may n
   expect(await statuses(writer)).toEqual([403, 403, 202])
 })
 
-it('says that rejections cannot be read while ClickHouse is away, and uploads go on', async () => {
+itDeep('says that rejections cannot be read while ClickHouse is away, and uploads go on', async () => {
   const org = await newOrganisation('own-away')
   kill('clickhouse', 'SIGSTOP')
   try {

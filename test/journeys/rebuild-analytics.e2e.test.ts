@@ -12,6 +12,7 @@ import type { WaitingEvent } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { sized } from '../support/sized.js'
@@ -91,7 +92,7 @@ it('makes a damaged table right: emptied, with an alien in it, and with rows tha
   for (const table of ['weir.tags_log', 'weir.tags_current']) expect(await seen(table)).toEqual(ids)
 })
 
-it('makes the table of what waits anew: what still waits, and what no longer does', async () => {
+itDeep('makes the table of what waits anew: what still waits, and what no longer does', async () => {
   const org = await newOrganisation('analytics-waiting')
   const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'waiting', log: pino({ level: 'silent' }) })
   const registry = createRegistry(system.env.SCHEMA_REGISTRY_URL)
@@ -130,7 +131,7 @@ it('makes the table of what waits anew: what still waits, and what no longer doe
   expect(await analyst.query(waiting, { org: org.name })).toEqual([{ id: waits.id }])
 })
 
-it('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
+itDeep('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
   const { stdout, exitCode, stderr } = await runWeir(['rebuild', 'analytics'], system.env)
   expect(exitCode, stderr).toBe(0)
   const lines = stdout.split('\n')

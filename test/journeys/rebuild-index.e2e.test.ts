@@ -7,6 +7,7 @@ import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { sampleOf } from '../support/sample.js'
 import { sized } from '../support/sized.js'
 import { kill, pidOf } from '../support/system/processes.js'
@@ -95,7 +96,7 @@ it('makes a damaged index right: what was missing is known again, and an alien n
   expect([await statusOf(lost?.shop_id), await statusOf(alien), await statusOf(kept?.shop_id)]).toEqual([200, 400, 200])
 })
 
-it('leaves nothing in the way when it is killed, and nothing at all when it is interrupted', async () => {
+itDeep('leaves nothing in the way when it is killed, and nothing at all when it is interrupted', async () => {
   const org = await newOrganisation('index-cut-off')
   const begun = () =>
     eventually(async () => {

@@ -8,6 +8,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { untilQuiet } from '../support/system/groups.js'
@@ -127,7 +128,7 @@ it('shows refused records, and submits them again once their reason is gone, eac
   expect(rows).toEqual([{ scopes: null }])
 })
 
-it('does not turn the clock back: what was overtaken is left out, unless it is wanted', async () => {
+itDeep('does not turn the clock back: what was overtaken is left out, unless it is wanted', async () => {
   const { org, offers, shopId } = await withRefusedOffers('overtaken', 3)
   const [overtaken, deleted, plain] = offers
   const newer = [
@@ -193,38 +194,41 @@ const resuming = (org: Organisation, count: number) =>
     return { next }
   }, 60_000)
 
-it('is finished by the edge and told by the next run when it is killed in the middle, and one beside it is refused', async () => {
-  const { org, offers } = await withRefusedOffers('killed', 5)
-  kill('integrity', 'SIGSTOP')
-  let finishing: Awaited<ReturnType<typeof resuming>>
-  try {
-    const killed = startRetry(org)
-    await eventually(async () => expect(await unanswered(org)).toHaveLength(5))
-    const beside = await weir('rejected', 'retry', '--org', org.name, '--all')
-    expect([beside.exitCode, beside.stderr]).toEqual([
-      1,
-      expect.stringContaining('another "npm run -s weir -- rejected retry" is running'),
-    ])
-    expect(await weir('rejected', 'list', '--org', org.name)).toMatchObject({
-      stdout: expect.stringContaining('unfinished'),
-    })
-    killed.kill('SIGKILL')
-    await killed
-    expect(await unanswered(org)).toHaveLength(5)
-    finishing = await resuming(org, 5)
-  } finally {
-    kill('integrity', 'SIGCONT')
-  }
-  const { stdout, exitCode } = await finishing.next
-  expect({ ...JSON.parse(stdout), exitCode }).toMatchObject({ accepted: 5, refused: 0, resumed: 5, exitCode: 0 })
-  expect(await unanswered(org)).toEqual([])
-  expect(await verdictsOf(org)).toEqual([{ accepted: 5 }])
-  await eventually(async () => expect((await offersOf(org)).map(({ id }) => id)).toEqual(idsOf(offers)))
-  await untilQuiet(system.env.KAFKA_BROKERS)
-  expect((await offersOf(org)).map(({ versions }) => versions)).toEqual([1, 1, 1, 1, 1])
-})
+itDeep(
+  'is finished by the edge and told by the next run when it is killed in the middle, and one beside it is refused',
+  async () => {
+    const { org, offers } = await withRefusedOffers('killed', 5)
+    kill('integrity', 'SIGSTOP')
+    let finishing: Awaited<ReturnType<typeof resuming>>
+    try {
+      const killed = startRetry(org)
+      await eventually(async () => expect(await unanswered(org)).toHaveLength(5))
+      const beside = await weir('rejected', 'retry', '--org', org.name, '--all')
+      expect([beside.exitCode, beside.stderr]).toEqual([
+        1,
+        expect.stringContaining('another "npm run -s weir -- rejected retry" is running'),
+      ])
+      expect(await weir('rejected', 'list', '--org', org.name)).toMatchObject({
+        stdout: expect.stringContaining('unfinished'),
+      })
+      killed.kill('SIGKILL')
+      await killed
+      expect(await unanswered(org)).toHaveLength(5)
+      finishing = await resuming(org, 5)
+    } finally {
+      kill('integrity', 'SIGCONT')
+    }
+    const { stdout, exitCode } = await finishing.next
+    expect({ ...JSON.parse(stdout), exitCode }).toMatchObject({ accepted: 5, refused: 0, resumed: 5, exitCode: 0 })
+    expect(await unanswered(org)).toEqual([])
+    expect(await verdictsOf(org)).toEqual([{ accepted: 5 }])
+    await eventually(async () => expect((await offersOf(org)).map(({ id }) => id)).toEqual(idsOf(offers)))
+    await untilQuiet(system.env.KAFKA_BROKERS)
+    expect((await offersOf(org)).map(({ versions }) => versions)).toEqual([1, 1, 1, 1, 1])
+  },
+)
 
-it('gives up what a killed run had only claimed, where a record of it was overtaken since', async () => {
+itDeep('gives up what a killed run had only claimed, where a record of it was overtaken since', async () => {
   const { org, offers } = await withRefusedOffers('claimed', 2)
   const { rejections } = await listed(org, 2)
   for (const [place, { batch_id, index }] of rejections.entries()) {
@@ -243,7 +247,7 @@ it('gives up what a killed run had only claimed, where a record of it was overta
   expect(names[String(offers[0]?.offer_id)]).toBe('newer')
 })
 
-it('says how it goes on when it is stopped with Ctrl-C, and the edge finishes what was ordered', async () => {
+itDeep('says how it goes on when it is stopped with Ctrl-C, and the edge finishes what was ordered', async () => {
   const { org } = await withRefusedOffers('stopped', 1)
   kill('integrity', 'SIGSTOP')
   let finishing: Awaited<ReturnType<typeof resuming>>

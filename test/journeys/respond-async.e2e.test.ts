@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
 import { kill } from '../support/system/processes.js'
@@ -78,7 +79,7 @@ it('with wait is answered with the outcome when that comes in time', async () =>
   expect([status, statusesOf(body)]).toEqual([200, [200]])
 })
 
-it('is not needed to look up a request that waits in vain', async () => {
+itDeep('is not needed to look up a request that waits in vain', async () => {
   const edge = await startEdge({ VERDICT_TIMEOUT_MS: '1500' })
   try {
     await whileUndecided(async () => {

@@ -10,6 +10,7 @@ import {
 } from '../clients/conformance/cases.js'
 import { driveSdk } from '../clients/conformance/drive-sdk.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { sized } from '../support/sized.js'
 import { kill } from '../support/system/processes.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
@@ -27,7 +28,7 @@ it.each(conformanceCases.filter(({ real }) => real))('in earnest: $name', async 
   }
 })
 
-it('uploads each record once and in order while edge and integrity are killed', async () => {
+itDeep('uploads each record once and in order while edge and integrity are killed', async () => {
   const { name, key } = await newOrganisation('sdk-kills')
   const ids = Array.from({ length: sized(75, 300) }, () => randomUUID())
   // Each id comes forty times; some of its records are wrong.

@@ -8,6 +8,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { sampleOf } from '../support/sample.js'
 import { membersOf } from '../support/system/groups.js'
 import { readyzOf } from '../support/system/readiness.js'
@@ -56,7 +57,7 @@ it('a table that takes no rows keeps no other table waiting, and is filled when 
   expect(await membersOfSink()).toEqual(members)
 })
 
-it('a partition whose batches cannot be decided keeps no other partition waiting', async () => {
+itDeep('a partition whose batches cannot be decided keeps no other partition waiting', async () => {
   await upload(tag)
   await upload(shop)
   const connection = await pool.connect()

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createKeyText, keyIdOf, keyTextOf, randomText } from '#ledger/key-text.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { openPostgresLink } from '../support/postgres-link.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
@@ -150,7 +151,7 @@ describe('while Postgres is away', () => {
     await eventually(async () => expect((await fetch(`${second}/readyz`)).status).toBe(200))
   })
 
-  it('and does not even refuse connections, keys seen before are not kept waiting', async () => {
+  itDeep('and does not even refuse connections, keys seen before are not kept waiting', async () => {
     const { key } = await newKey()
     const unseen = await newKey()
     await isRemembered(key)

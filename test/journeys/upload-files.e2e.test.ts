@@ -16,6 +16,7 @@ import type { Summary } from '../../clients/uploader/report/summary.js'
 import { idOf } from '../../clients/uploader/sample/chance.js'
 import { amountsFor, isBroken, recordAt, type Sample } from '../../clients/uploader/sample/records.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { openLinkTo } from '../support/link.js'
 import { sized } from '../support/sized.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
@@ -149,7 +150,7 @@ it('takes standard input, gzipped too, and says that it cannot be resumed', asyn
   expect(stderr).toMatch(/standard input cannot be resumed/)
 })
 
-it('ends at Ctrl-C while the server is silent, and says how to go on', async () => {
+itDeep('ends at Ctrl-C while the server is silent, and says how to go on', async () => {
   const many = sized(23_000, 60_000)
   await weir(['sample', '--shops', `${many}`, '--types', 'shops', '--seed', '8', '--out', join(folder, 'many')])
   const file = join(folder, 'many', 'shops.csv')

@@ -16,8 +16,10 @@ import { configSchema } from '../../services/operator/config.js'
 import { verify as verifyParts } from '../../services/operator/verify/verify.js'
 import { batchOf, refusalOf } from '../support/batch.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
+import { sized } from '../support/sized.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
 import { watchTopics } from '../support/system/topics.js'
@@ -115,7 +117,7 @@ it('finds an old event that came after a newer one, and publishes the newest aga
   expect(mended?.value.equals(newest.value)).toBe(true)
 })
 
-it.each(['tags_log', 'tags_current'])(
+it.each(sized(['tags_log'], ['tags_log', 'tags_current']))(
   'finds a row that is gone from %s, and says what brings it back',
   patiently,
   async (table) => {
@@ -139,7 +141,7 @@ it.each(['tags_log', 'tags_current'])(
   },
 )
 
-it('finds rejections that are gone from ClickHouse', patiently, async () => {
+itDeep('finds rejections that are gone from ClickHouse', patiently, async () => {
   const batch = await upload({ tag_id: randomUUID() }, { tag_id: 'no' })
   await atRest()
   await analyst.command(
@@ -156,7 +158,7 @@ it('finds rejections that are gone from ClickHouse', patiently, async () => {
   await analyst.command('drop table weir.kept')
 })
 
-it('finds a verdict that is gone, unless it was pruned', patiently, async () => {
+itDeep('finds a verdict that is gone, unless it was pruned', patiently, async () => {
   const batch = await upload(sampleOf(tag))
   await atRest()
   const { rows } = await pool.query<{ kept: string }>(
@@ -231,11 +233,11 @@ it('publishes what a decided batch never got told, older than what is there or n
   })
 })
 
-it('finds nothing once all damage is undone', patiently, async () => {
+itDeep('finds nothing once all damage is undone', patiently, async () => {
   expect(await verifyAtRest()).toMatchObject({ is_clean: true, exitCode: 0, differences: [] })
 })
 
-it('finds an accepted event of a record that was refused', patiently, async () => {
+itDeep('finds an accepted event of a record that was refused', patiently, async () => {
   const id = randomUUID()
   const batch = await upload(sampleOf(tag), { tag_id: id })
   await atRest()

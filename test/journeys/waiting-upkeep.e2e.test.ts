@@ -6,6 +6,7 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { kill, pidOf } from '../support/system/processes.js'
@@ -95,7 +96,7 @@ it('sees and cancels what waits, and finds log, topics and tables in agreement w
   await eventually(async () => expect(await shownOf(org)).toHaveLength(4), 60_000)
 })
 
-it('lets go what waits for something that only a rebuilt index knows', async () => {
+itDeep('lets go what waits for something that only a rebuilt index knows', async () => {
   const { name: org, uploader } = await newOrganisation('upkeep-index')
   const child = branchOf()
   expect((await uploader.upload('shops', [shopOf(child.shop_id)])).status).toBe(200)

@@ -14,6 +14,7 @@ import { createWeir } from '../../clients/typescript/src/index.js'
 import type { Summary } from '../../clients/uploader/report/summary.js'
 import { amountsFor } from '../../clients/uploader/sample/records.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { ndjsonOf } from '../support/lined.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
@@ -213,7 +214,7 @@ it('imports children before their parents, and tells the present when it is sent
   expect(await send()).toMatchObject({ ...all, accepted: 1200, waiting: 0, message: '1200 of 1200 records accepted' })
 })
 
-it('uploads a folder in any order with one command, and the SDK sees nothing wait in the end', async () => {
+itDeep('uploads a folder in any order with one command, and the SDK sees nothing wait in the end', async () => {
   const { name, key } = await newOrganisation('wait-folder')
   const weir = (...words: string[]) =>
     execa(process.execPath, ['dist/clients/uploader/main.js', ...words], {

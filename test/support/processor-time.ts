@@ -12,7 +12,7 @@ declare module 'vitest' {
 }
 
 /** What these processes and all that they started have computed so far, in milliseconds; those that ended included. Linux only. */
-const computedBy = (roots: readonly number[]): number => {
+export const computedBy = (roots: readonly number[]): number => {
   const children = new Map<number, number[]>()
   const ticks = new Map<number, number>()
   for (const name of readdirSync('/proc')) {

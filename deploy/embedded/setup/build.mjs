@@ -18,13 +18,14 @@ export const build = {
   run: async (detail) => {
     const hash = sourcesHash()
     rmSync(next, { recursive: true, force: true })
-    await runTool({
+    const compiled = runTool({
       name: 'build',
       command: process.execPath,
       args: [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', next],
       nextStep: 'The sources do not compile; npm run check shows every error.',
     })
-    await runTool({
+    // Beside the compiler, which has work for one core.
+    const console = runTool({
       name: 'console',
       command: process.execPath,
       args: [
@@ -36,6 +37,8 @@ export const build = {
       ],
       nextStep: 'The console cannot be put together; npm run build shows why.',
     })
+    // None of them is at work any more when the other's failure is told.
+    for (const { reason } of await Promise.allSettled([compiled, console])) if (reason) throw reason
     for (const folder of folders.filter((name) => existsSync(join(root, name)))) {
       const isCopied = (from) => !/\.m?ts$|\/clients\/console$/.test(from) && isSource(from.slice(root.length))
       cpSync(join(root, folder), join(next, folder), { recursive: true, filter: isCopied })

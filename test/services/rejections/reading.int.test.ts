@@ -15,6 +15,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sharedParts } from '../../support/shared-parts.js'
+import { sized } from '../../support/sized.js'
 import { insertWait } from '../../support/waits.js'
 
 const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
@@ -213,7 +214,7 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
       })
       await pool.query('delete from integrity.retries where org_id = $1', [org])
     }),
-    { numRuns: 8 },
+    { numRuns: sized(4, 8) },
   )
 })
 

@@ -29,6 +29,7 @@ import { batchOf, refusalOf, submittedMessage } from '../../../support/batch.js'
 import { eventually } from '../../../support/eventually.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sized } from '../../../support/sized.js'
 
 // Everything but Kafka: lanes in memory, which the relay appends to and which are decided in a real Postgres.
 
@@ -599,7 +600,7 @@ const flood = async (clock: { now: number }, of: 'expired' | 'arrived') => {
       message, missing, since, until, changed_at, is_told, is_checked)
     select gen_random_uuid(), n, $1, 'branches', gen_random_uuid(), gen_random_uuid(), n, n, 'weir.submitted.branches', 100000,
       decode(repeat('00', 100000), 'hex'), '[]', $2, $2, $2, true, true
-    from generate_series(1, 5000) n`,
+    from generate_series(1, ${sized(1000, 5000)}) n`,
     [org, until],
   )
   if (of === 'expired') return

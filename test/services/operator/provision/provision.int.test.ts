@@ -33,6 +33,7 @@ import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { sharedParts } from '../../../support/shared-parts.js'
+import { sized } from '../../../support/sized.js'
 import { startOwnClickHouse } from '../../../support/stack.js'
 
 const { env: parts, stop } = await startOwnClickHouse(sharedParts)
@@ -284,7 +285,7 @@ describe('a schema', () => {
     await provisionSubjects(registry, catalogue)
   })
 
-  it.each([
+  const forbidden = [
     { what: 'changes a field', fields: { size: number(), colour }, reason: 'size: string becomes double' },
     {
       what: 'makes a required field optional',
@@ -298,19 +299,25 @@ describe('a schema', () => {
       fields: { size: text(), colour, weight: number() },
       reason: 'weight is new and required',
     },
-  ])('that $what is refused with the field named, and nothing else has changed by then', async ({ fields, reason }) => {
-    const { catalogue, type } = newCatalogue('typed')
-    await provisionSubjects(registry, catalogue)
-    await provisionAll(catalogueOf(type, { size: text(), colour }))
-    const changed = catalogueOf(type, fields)
-    const columnsBefore = await columnsOf(type)
-    await expect(provisionAll(changed)).rejects.toThrow(
-      new RegExp(`the schema of weir\\.(accepted|submitted)\\.${type}-value cannot change so: (records\\.)?${reason}`),
-    )
-    const versions = await fetch(`${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(acceptedTopic(type))}/versions`)
-    expect(await versions.json()).toEqual([1, 2])
-    expect(await columnsOf(type)).toEqual(columnsBefore)
-  })
+  ]
+  it.each(forbidden.slice(0, sized(2, forbidden.length)))(
+    'that $what is refused with the field named, and nothing else has changed by then',
+    async ({ fields, reason }) => {
+      const { catalogue, type } = newCatalogue('typed')
+      await provisionSubjects(registry, catalogue)
+      await provisionAll(catalogueOf(type, { size: text(), colour }))
+      const changed = catalogueOf(type, fields)
+      const columnsBefore = await columnsOf(type)
+      await expect(provisionAll(changed)).rejects.toThrow(
+        new RegExp(
+          `the schema of weir\\.(accepted|submitted)\\.${type}-value cannot change so: (records\\.)?${reason}`,
+        ),
+      )
+      const versions = await fetch(`${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(acceptedTopic(type))}/versions`)
+      expect(await versions.json()).toEqual([1, 2])
+      expect(await columnsOf(type)).toEqual(columnsBefore)
+    },
+  )
 
   it('of submitted batches is taken beside those of earlier releases, which lacked the fields at its end', async () => {
     const { catalogue, type } = newCatalogue('upgraded')

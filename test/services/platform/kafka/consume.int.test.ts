@@ -9,6 +9,7 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
 import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
+import { itDeep } from '../../../support/it-deep.js'
 import { sharedParts } from '../../../support/shared-parts.js'
 
 const kafka = createKafka({
@@ -224,7 +225,7 @@ it('shares each topic evenly, and leaves members what they had when others come 
   expect([keptOf(four[0], has[0]), keptOf(four[2], has[2])]).toEqual([3, 3])
 })
 
-it('is in one group with members of a version that knows only the old way of sharing', async () => {
+itDeep('is in one group with members of a version that knows only the old way of sharing', async () => {
   const topic = await newTopic(4)
   const { join, untilShared } = openMembers([topic])
   const client = new Kafka({ brokers: sharedParts.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
-import { sized } from '../support/sized.js'
 import { type ServiceName, startService } from '../support/system/another-service.js'
 import { keepInteracting, keepUploading } from '../support/system/keep-uploading.js'
 import { kill, pidOf } from '../support/system/processes.js'
@@ -28,16 +27,11 @@ const rowsOf = async (view: string, id: string, org: string) => {
   return rows.map((row) => row.id).sort()
 }
 
-// With two of each, test/faults kills them in every run; here they are restarted before a release.
-it.each<[string, boolean]>(
-  sized(
-    [['one', false]],
-    [
-      ['two', true],
-      ['one', false],
-    ],
-  ),
-)(
+// In every run test/faults kills two of each, and test/journeys/restart.e2e.test.ts stops all at once under load.
+it.each<[string, boolean]>([
+  ['two', true],
+  ['one', false],
+])(
   'with %s of each service, all are restarted under load, and a client that retries gets through every time',
   async (_, isTwofold) => {
     const org = await newOrganisation('rolling')

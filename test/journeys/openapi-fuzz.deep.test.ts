@@ -15,6 +15,7 @@ import { pidOf } from '../support/system/processes.js'
 import { newOrganisation } from '../support/system/system.js'
 import { createUploader } from '../support/system/uploader.js'
 
+// In every run each answer in a unit test of the edge is compared with the document (test/services/edge/edge.ts).
 // Enough that every kind of answer comes up several times; with FUZZ_REQUESTS=10000 and another seed, to look for more.
 const requests = Number(process.env.FUZZ_REQUESTS ?? sized(300, 2_500))
 const atOnce = 50
