@@ -53,3 +53,11 @@ export const takeForgotten = async (
   const found = rows.map(({ verdict }) => JSON.parse(verdict) as ForgottenVerdict)
   return new Map(found.map((verdict) => [verdict.batch_id, verdict]))
 }
+
+/**
+ * Has every further change of a record that waits count as later than those that were published and are forgotten: the numbers of changes
+ * have gone back with everything else. Nobody makes a billion changes while a standby lags.
+ */
+export const skipChanges = async (pool: Pool): Promise<void> => {
+  await pool.query(`select setval('integrity.waiting_changes', nextval('integrity.waiting_changes') + 1000000000)`)
+}

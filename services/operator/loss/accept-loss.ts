@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
-import { insertForgotten, markForgotten } from '#ledger/forgotten-verdicts.js'
+import { insertForgotten, markForgotten, skipChanges } from '#ledger/forgotten-verdicts.js'
 import type { DecidedBatchAt } from '#ledger/verdicts.js'
 import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
@@ -168,6 +168,7 @@ const bringVerdictsBack = async ({ kafka, registry, pool }: Pick<LossDeps, 'kafk
     }
     await insertForgotten(pool, verdicts)
   })
+  await skipChanges(pool)
 }
 
 /** Integrity's group goes back to where Postgres is. Only a group without members can be moved. */

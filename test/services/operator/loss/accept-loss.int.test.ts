@@ -7,6 +7,7 @@ import { createKafka } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
+import { firstRow } from '#platform/postgres/rows.js'
 import { createRegistry } from '#platform/registry.js'
 import { createCatalogue } from '#schemas/catalogue.js'
 import { submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
@@ -261,7 +262,12 @@ it('lets integrity decide again what a Postgres that went back knows nothing of'
     `${topic}/${partition}: offsets 1 to 1 were decided and published, and Postgres knows nothing of them.`,
   )
   expect(await committed()).toBe(2)
+  const change = async () =>
+    (await firstRow<{ n: number }>(pool, `select nextval('integrity.waiting_changes') as n`))?.n
+  const before = Number(await change())
   await acceptLoss('--yes')
+  // What is told of waiting records from now on is later than anything that was told and is forgotten.
+  expect(await change()).toBeGreaterThan(before + 1_000_000)
   expect(await committed()).toBe(1)
   const c = newBatch()
   await submit(c)
