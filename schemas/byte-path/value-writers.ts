@@ -70,22 +70,36 @@ for (const digit of '0123456789abcdef') {
   hexDigit[digit.toUpperCase().charCodeAt(0)] = digit.charCodeAt(0)
 }
 const uuidLength = 36
-const isDashAt = new Uint8Array(uuidLength)
-for (const place of [8, 13, 18, 23]) isDashAt[place] = 1
+
+/** Copies this many hexadecimal digits in lower case; false where one of them is something else. */
+const copyHex = (bytes: Buffer, at: number, json: Buffer, from: number, count: number): boolean => {
+  for (let i = 0; i < count; i++) {
+    const digit = hexDigit[json[from + i] as number] as number
+    if (digit === 0) return false
+    bytes[at + i] = digit
+  }
+  return true
+}
 
 const writeUuid: WriteValue = (out, json, { kind, from, to }) => {
   if (kind !== 'string' || to - from !== uuidLength) return false
+  if (json[from + 8] !== dash || json[from + 13] !== dash || json[from + 18] !== dash || json[from + 23] !== dash)
+    return false
   const { bytes } = out
-  let { at } = out
-  bytes[at++] = 2 * uuidLength
-  for (let i = 0; i < uuidLength; i++) {
-    const byte = json[from + i] as number
-    const kept = isDashAt[i] === 1 ? (byte === dash ? dash : 0) : (hexDigit[byte] as number)
-    if (kept === 0) return false
-    bytes[at++] = kept
-  }
-  out.at = at
-  return true
+  const at = out.at + 1
+  bytes[at - 1] = 2 * uuidLength
+  bytes[at + 8] = dash
+  bytes[at + 13] = dash
+  bytes[at + 18] = dash
+  bytes[at + 23] = dash
+  out.at = at + uuidLength
+  return (
+    copyHex(bytes, at, json, from, 8) &&
+    copyHex(bytes, at + 9, json, from + 9, 4) &&
+    copyHex(bytes, at + 14, json, from + 14, 4) &&
+    copyHex(bytes, at + 19, json, from + 19, 4) &&
+    copyHex(bytes, at + 24, json, from + 24, 12)
+  )
 }
 
 const writeString = (out: AvroBytes, text: Uint8Array, from: number, to: number): void => {
