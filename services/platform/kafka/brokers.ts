@@ -13,6 +13,12 @@ type GroupBroker = Broker &
   Record<'joinGroup' | 'leaveGroup' | (typeof groupCalls)[number], (request: unknown) => Promise<unknown>>
 const groupCalls = ['syncGroup', 'heartbeat', 'offsetCommit'] as const
 
+type GroupCluster = Cluster & { findGroupCoordinator: (group: { groupId: string }) => Promise<Broker> }
+
+/**
+ * While a group's coordinator moves, a consumer of kafkajs may fail to join again and go on as the member that it was: its heartbeats go to
+ * the new coordinator, and its commits to the old one for ever. So a commit that came to the wrong broker is sent to the right one.
+ */
 export const adjustBrokers = (
   cluster: Cluster,
   deps: {
@@ -25,6 +31,8 @@ export const adjustBrokers = (
   },
 ): void => {
   const adjusted = new WeakSet<Broker>()
+  /** A commit to each broker, which says so where it is not the coordinator. */
+  const commitTo = new WeakMap<Broker, (request: unknown) => Promise<unknown>>()
   const find = cluster.findBroker.bind(cluster)
   cluster.findBroker = async (node) => {
     const broker = (await find(node)) as GroupBroker
@@ -52,6 +60,17 @@ export const adjustBrokers = (
       const call = broker[name]
       broker[name] = (request) => call.call(broker, request).catch(asMoved)
     }
+    const commit = broker.offsetCommit
+    commitTo.set(broker, commit)
+    broker.offsetCommit = (request) =>
+      commit(request).catch(async (error: { type?: string }) => {
+        if (error.type !== 'NOT_COORDINATOR_FOR_GROUP') throw error
+        const { groupId } = request as { groupId: string }
+        const coordinator = await (cluster as GroupCluster).findGroupCoordinator({ groupId })
+        const commitThere = commitTo.get(coordinator)
+        if (coordinator === broker || !commitThere) throw error
+        return commitThere(request)
+      })
     broker.leaveGroup = async (request) => {
       await deps.beforeGroupChange()
       return leaveGroup.call(broker, request)

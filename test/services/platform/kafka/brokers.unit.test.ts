@@ -136,3 +136,36 @@ it('looks for another coordinator where its own cannot write', async () => {
   await expect(broker.heartbeat({})).rejects.toMatchObject({ type: 'NOT_COORDINATOR_FOR_GROUP' })
   await expect(broker.offsetCommit({})).rejects.toBe(broken)
 })
+
+it('sends a commit that came to the wrong broker to the coordinator, once', async () => {
+  const moved = Object.assign(new Error('moved'), { type: 'NOT_COORDINATOR_FOR_GROUP' })
+  const commits: string[] = []
+  const brokerOf = (name: string) => ({
+    fetch: () => {},
+    offsetCommit: async () => {
+      commits.push(name)
+      if (name !== right) throw moved
+    },
+    ...Object.fromEntries(['joinGroup', 'leaveGroup', 'syncGroup', 'heartbeat'].map((call) => [call, async () => {}])),
+  })
+  const brokers = new Map(['a', 'b'].map((name) => [name, brokerOf(name)]))
+  let right = 'a'
+  let said = 'a'
+  const cluster = {
+    findBroker: async (name: string) => brokers.get(name),
+    findGroupCoordinator: () => cluster.findBroker(said),
+  }
+  const deps = { bytesPerFetch: 1, longestWait: () => 100, beforeGroupChange: async () => {} }
+  adjustBrokers(cluster as unknown as AnyCluster, deps)
+  const commit = (await cluster.findBroker('a'))?.offsetCommit as (request: unknown) => Promise<unknown>
+  await commit({ groupId: 'g' })
+  right = said = 'b'
+  await commit({ groupId: 'g' })
+  expect(commits).toEqual(['a', 'a', 'b'])
+  // Nobody is, or the one that is asked still thinks that it is this one.
+  right = 'none'
+  await expect(commit({ groupId: 'g' })).rejects.toBe(moved)
+  said = 'a'
+  await expect(commit({ groupId: 'g' })).rejects.toBe(moved)
+  expect(commits).toEqual(['a', 'a', 'b', 'a', 'b', 'a'])
+})
