@@ -1,3 +1,4 @@
+import { groupBy } from '#platform/group-by.js'
 import type { Latencies } from './measure/figures.js'
 
 // What a run of the bench found out: what --json prints, and what tables, plot, documents and the arithmetic of capacity read.
@@ -75,6 +76,9 @@ export const findInteractions = (results: Results, connections: number): Measure
 export const cpuOf = (measured: Measured, ...processes: readonly string[]): number =>
   processes.reduce((sum, name) => sum + (measured.processes[name]?.cpuMicros ?? 0), 0)
 
-/** µs a record of the naive way: the mean of its runs, one before and one after Weir's. */
-export const naivePrice = ({ floors: { naive } }: Results): number =>
-  naive.reduce((sum, each) => sum + cpuOf(each, 'floors'), 0) / naive.length
+/** µs a record of the cheaper naive way: the mean of its runs, some before and some after Weir's. */
+export const naivePrice = ({ floors: { naive } }: Results): number => {
+  const ways = groupBy(naive, ({ name }) => name)
+  const meanOf = (runs: readonly Measured[]) => runs.reduce((sum, each) => sum + cpuOf(each, 'floors'), 0) / runs.length
+  return Math.min(...[...ways.values()].map(meanOf))
+}

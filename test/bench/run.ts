@@ -108,7 +108,8 @@ const measureAll = async (
   for (const { name, streams } of warmUps)
     await meter.measure(name, { ...weir, streams, ...lasting(streams), seconds: warmSeconds })
 
-  const naiveBefore = await measureFloor(floorLoads.naive)
+  const naives = [floorLoads.json, floorLoads.avro]
+  const naiveBefore = await byTurns(1, naives, measureFloor)
   const floor = await measureFloor(floorLoads.floor)
   const interaction = await measureFloor(floorLoads.interaction)
   const roundTrip = latenciesOf(await floors.roundTrips(roundTrips))
@@ -134,9 +135,9 @@ const measureAll = async (
   ]
   const [ordered = [], waited = []] = await byTurns(turns, pacedLoads, (load) => measure(load, pace))
   const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), all)
-  const naiveAfter = await measureFloor(floorLoads.naive)
+  const naiveAfter = await byTurns(1, naives, measureFloor)
   return {
-    floors: { naive: [naiveBefore, naiveAfter], floor, interaction, roundTrip },
+    floors: { naive: [...naiveBefore, ...naiveAfter].flat(), floor, interaction, roundTrip },
     workloads: measured,
     halfLoad,
     paced: { inOrder: cheapestOf(ordered), waiting: cheapestOf(waited) },

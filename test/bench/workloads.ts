@@ -109,7 +109,14 @@ export const growing = {
 
 /** The floors get the same bodies by the same connections. */
 export const floorLoads = {
-  naive: { name: 'naive: a message a record', streams: [{ ...streamOf(upload('shops', 5000)), path: '/naive' }] },
+  json: {
+    name: 'naive: a message a record, JSON',
+    streams: [{ ...streamOf(upload('shops', 5000)), path: '/naive-json' }],
+  },
+  avro: {
+    name: 'naive: a message a record, Avro',
+    streams: [{ ...streamOf(upload('shops', 5000)), path: '/naive-avro' }],
+  },
   floor: { name: 'floor: a message a body', streams: [{ ...streamOf(upload('shops', 5000)), path: '/floor' }] },
   interaction: {
     name: 'bare interactions × 64',
