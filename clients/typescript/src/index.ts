@@ -66,6 +66,7 @@ export type Uploads<Item> = {
 export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[Name]> } & {
   /** The same for a type whose name is known only at run time: its path segment, like `shop-categories`. */
   of: (type: string) => Uploads<Record<string, unknown>>
+  /** Besides: one interaction in a request of its own, and reading them back. */
   interactions: Interactions
   requests: Requests
   rejections: Rejections
@@ -107,7 +108,7 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
       const known = names.map((known): TypeName => recordTypes[known].type)
       throw new WeirError('usage', `there is no type ${JSON.stringify(type)}`, `the types are ${known.join(', ')}`)
     },
-    interactions: createInteractions(call),
+    interactions: { ...uploads.interactions, ...createInteractions(call) },
     requests: createRequests(call),
     rejections: createRejections(call),
     quality: createQuality(call),
