@@ -44,9 +44,6 @@ export const columnsOf = (type: Pick<RecordType, 'assigned' | 'fields'>): Readon
 /** Whether a record can come again with the same id, and replace the one before. It cannot where the service gives the id. */
 export const hasVersions = (type: Pick<RecordType, 'id' | 'assigned'>): boolean => !(type.id in type.assigned)
 
-/** Whether each record comes in a request of its own. */
-export const comesAlone = ({ limit }: Pick<RecordType, 'limit'>): boolean => limit === 1
-
 export type Reference = { field: string; type: string; id: string }
 
 /** The records that this one says must already exist. */

@@ -33,11 +33,23 @@ export const gatheredRequestId = (newId: string): string => interactionRequestId
 export const interactionRequestId = (gatheredId: string, index: number): string =>
   gatheredId.slice(0, digitsBefore) + index.toString(16).padStart(placeDigits, '0')
 
-/** The batch's request id and the place in that batch, if this is the request id of an interaction. */
+/** The batch's request id and the place in that batch, if this is the request id of an interaction that came by itself. */
 export const placeOfInteraction = (requestId: string): { gatheredId: string; index: number } => ({
   gatheredId: gatheredRequestId(requestId),
   index: Number.parseInt(requestId.slice(digitsBefore), 16),
 })
+
+/** Whether this is the request id of a batch that interactions were gathered in: no other request has such an id. */
+export const isGathered = (requestId: string): boolean =>
+  !mayBeKeyed(requestId) && requestId.endsWith('0'.repeat(placeDigits))
+
+/**
+ * The ids of the interactions of one request: these 32 characters, and then four digits for the place in the request. They are
+ * derived from the request's id, and so the same each time that a request with an Idempotency-Key is sent. One hash serves for all
+ * of them: one for each took longer than to read the interaction.
+ */
+export const interactionIdsOf = (requestId: string): string =>
+  derivedId('interactions', requestId).slice(0, digitsBefore)
 
 /** Always the same id for the same parts: a UUID of version 8, whose bits are ours to choose. */
 export const derivedId = (...parts: string[]): string => {

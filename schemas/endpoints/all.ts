@@ -66,7 +66,7 @@ export const fixedEndpoints = [
 
 /** Every endpoint, in the order in which the document shows them. */
 export const endpointsOf = (catalogue: Catalogue): Endpoint[] => {
-  const types = [...catalogue.uploads.values()]
+  const types = [...catalogue.all.values()]
   return [
     ...types.map(uploadOf),
     ...types.map(importOf),

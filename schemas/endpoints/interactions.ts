@@ -7,7 +7,7 @@ import { errorAnswer } from './errors.js'
 import * as v from './values.js'
 import { waitQuery } from './waiting.js'
 
-// One interaction of a user with an item, and reading them back. Their fields are those of the catalogue.
+// One interaction of a user with an item, and reading them back. Many in a request are uploads. Their fields are those of the catalogue.
 
 /** POST /user-interactions */
 export const recordInteractionOf = (type: RecordType) => {
@@ -34,7 +34,7 @@ export const recordInteractionOf = (type: RecordType) => {
     about: type.about,
     scope: writeScope(type.type),
     query: waitQuery,
-    elsewhere: { dry_run: 'dry_run is for uploads, POST /v1/data/{type}; not for interactions' },
+    elsewhere: { dry_run: `dry_run is for uploads, such as POST /v1/data/${type.type}; not for a single interaction` },
     takesKey: true,
     body: { schema: { $ref: type.type } as v.Schema<object>, example: exampleOf(type) },
     answers: {

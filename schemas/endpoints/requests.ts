@@ -32,7 +32,7 @@ const listedRequest = v.named('ListedRequest', {
 export const listRequests = endpoint('GET', '/v1/requests', 'list-requests', 'requests', {
   summary: 'Your requests, newest first',
   about:
-    'For as long as verdicts are kept. Without `type` those of uploads; with `type=interactions` the batches that interactions were gathered in. A page with a `status` may be shorter than `limit`; go on until `next_cursor` is null.',
+    'For as long as verdicts are kept. Without `type` those of uploads; with `type=interactions` those of interactions, and the batches that single ones were gathered in. A page with a `status` may be shorter than `limit`; go on until `next_cursor` is null.',
   scope: readRequests,
   query: {
     status: v.optional(v.oneOf(requestStatuses, { description: 'only those that are so' })),

@@ -1,7 +1,7 @@
 import { exampleOf } from '../derive/openapi/record-schema.js'
 import { allData, writeScope } from '../derive/scopes.js'
 import { csvOf } from '../derive/type-reference/snippets.js'
-import type { RecordType } from '../record.js'
+import { hasVersions, type RecordType } from '../record.js'
 import { derivedId } from '../uuid.js'
 import { type Content, endpoint, textOf } from './endpoint.js'
 import { error, errorAnswer, errorFields, retryAfter } from './errors.js'
@@ -127,6 +127,17 @@ const conflict = v.named('Conflict', {
   conflicts: v.optional(v.list(versionConflict, 'records that would replace something else than `if_version` says')),
 })
 
+const uploadQuery = { dry_run: dryRun, if_version: ifVersion, ...waitQuery }
+// To TypeScript it looks the same: what is not declared is never read.
+const { if_version: _, ...others } = uploadQuery
+const withoutVersions = others as typeof uploadQuery
+
+/** data:write is for the types that replace each other; a stream has a scope of its own. */
+const scopesFor = (type: RecordType) => ({
+  scope: writeScope(type.type),
+  ...(hasVersions(type) && { orScope: allData }),
+})
+
 /** POST /v1/data/{type} */
 export const uploadOf = (type: RecordType) => {
   const answer = <S extends v.Schema>(
@@ -138,10 +149,12 @@ export const uploadOf = (type: RecordType) => {
   const answerOrError: v.Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
   return endpoint('POST', `/v1/data/${type.type}`, `upload-${type.type}`, 'uploads', {
     summary: `Upload ${type.type}`,
-    about: `${type.about}${firstOf(type)}`,
-    scope: writeScope(type.type),
-    orScope: allData,
-    query: { dry_run: dryRun, if_version: ifVersion, ...waitQuery },
+    about: `${type.about}${firstOf(type)}${assignedOf(type)}`,
+    ...scopesFor(type),
+    query: hasVersions(type) ? uploadQuery : withoutVersions,
+    ...(!hasVersions(type) && {
+      elsewhere: { if_version: `if_version is not for ${type.type}: they replace nothing` },
+    }),
     takesKey: true,
     takesPrefer: true,
     body: {
@@ -161,7 +174,10 @@ export const uploadOf = (type: RecordType) => {
       }),
       400: answer(400, 'No record was accepted, or the request itself is wrong.', answerOrError, dryRunHeader),
       409: {
-        ...errorAnswer(409, 'This Idempotency-Key was used with another body, or `if_version` is not what is current.'),
+        ...errorAnswer(
+          409,
+          `This Idempotency-Key was used with another body${hasVersions(type) ? ', or `if_version` is not what is current' : ''}.`,
+        ),
         schema: conflict,
       },
       500: answer(500, 'The outcome is not known; retrying is safe.', answerOrError, retryAfter),
@@ -173,9 +189,8 @@ export const uploadOf = (type: RecordType) => {
 export const importOf = (type: RecordType) =>
   endpoint('POST', `/v1/imports/${type.type}`, `import-${type.type}`, 'uploads', {
     summary: `Import ${type.type}: a body of any length`,
-    about: `NDJSON or CSV of any length, plain or gzipped, read as it comes: each ${type.limit} records, or 4 MiB, are decided like one upload. The answer is NDJSON and goes out meanwhile: a line for each batch (\`ImportBatch\`), in the order of the body, and at last one with a \`summary\` (\`ImportSummary\`). Whatever ends it early, what was decided is kept, and the summary says \`"complete": false\` and how to go on: with an \`Idempotency-Key\`, by sending the same body again; what was decided is then answered, and not decided again. It waits where an upload would be answered 429, and reads no further while its answer is not read.${firstOf(type)}`,
-    scope: writeScope(type.type),
-    orScope: allData,
+    about: `NDJSON or CSV of any length, plain or gzipped, read as it comes: each ${type.limit} records, or 4 MiB, are decided like one upload. The answer is NDJSON and goes out meanwhile: a line for each batch (\`ImportBatch\`), in the order of the body, and at last one with a \`summary\` (\`ImportSummary\`). Whatever ends it early, what was decided is kept, and the summary says \`"complete": false\` and how to go on: with an \`Idempotency-Key\`, by sending the same body again; what was decided is then answered, and not decided again. It waits where an upload would be answered 429, and reads no further while its answer is not read.${firstOf(type)}${assignedOf(type)}`,
+    ...scopesFor(type),
     query: { dry_run: dryRun, ...waitQuery },
     takesKey: true,
     body: { isStreamed: true, lined: linesOf(type) },
@@ -189,10 +204,17 @@ export const importOf = (type: RecordType) =>
   })
 
 const firstOf = (type: RecordType): string => {
-  const targets = Object.values(type.fields).flatMap((field) => (field.kind === 'reference' ? [field.to] : []))
+  const targets = Object.values(type.fields).flatMap((field) =>
+    field.kind === 'reference' ? [field.to] : field.kind === 'item' ? ['the items'] : [],
+  )
   const first = [...new Set(targets)].join(' and ')
   return first ? ` Upload ${first} first, or let these wait for them: \`missing_references=wait\`.` : ''
 }
+
+const assignedOf = (type: RecordType): string =>
+  hasVersions(type)
+    ? ''
+    : ` The service gives each its ${Object.keys(type.assigned).join(' and ')}; with an \`Idempotency-Key\`, the same each time that the request is sent.`
 
 /** A record on each line. In CSV the columns are its fields, and an empty cell is an absent one. */
 const linesOf = (type: RecordType): Record<string, Content> => {
@@ -205,11 +227,11 @@ const linesOf = (type: RecordType): Record<string, Content> => {
 
 const requestIdExample = derivedId('example', 'request')
 const batchIdExample = derivedId('example', 'batch')
-const exampleProblem = (type: RecordType) => ({
-  field: type.id,
-  code: 'missing_field',
-  message: `${type.id} is required`,
-})
+const exampleProblem = (type: RecordType) => {
+  const required = Object.keys(type.fields).find((name) => type.fields[name]?.required)
+  const field = hasVersions(type) ? type.id : required
+  return { field, code: 'missing_field', message: `${field} is required` }
+}
 
 type ExampleStatus = 200 | 202 | 207 | 400 | 500
 

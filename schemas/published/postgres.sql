@@ -167,6 +167,7 @@ create table integrity.verdicts (
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
 create index verdicts_of_organisation on integrity.verdicts (org_id, type, decided_at);
 create index verdicts_request_id on integrity.verdicts (request_id);
+create index verdicts_unkeyed_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at)) where type = 'interactions'::text and substr(request_id::text, 15, 1) <> '8'::text;
 
 -- Interactions that came with an Idempotency-Key: each is taken once.
 create table integrity.keyed_interactions (

@@ -6,7 +6,6 @@ export const interaction = record({
   type: 'interactions',
   id: 'interaction_id',
   about: 'One interaction of a user with a tag, an offer, a shop or a keyword.',
-  limit: 1,
   stream: { topic: 'weir.interactions', timesWider: 3, keptDays: 365 },
   sampled: { each: 2 },
   assigned: { interaction_id: uuid('given by the service'), recorded_at: instant('when the service took it in') },

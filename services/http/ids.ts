@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidv7 } from 'uuidv7'
-import { keyedRequestId } from '#schemas/uuid.js'
+import { isGathered, keyedRequestId } from '#schemas/uuid.js'
 import { callerOf } from './request-context.js'
 import { requestError, sendError } from './request-error.js'
 
 /** An id for what comes without an Idempotency-Key. It grows with time, so that indexes grow at their end. */
-export const newId = (): string => uuidv7()
+export const newId = (): string => {
+  const id = uuidv7()
+  return isGathered(id) ? newId() : id
+}
 
 /** A hook for routes that take an Idempotency-Key: with one, the request has the same id each time that it is sent. */
 export const takeIdempotencyKey = async (

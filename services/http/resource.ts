@@ -40,7 +40,7 @@ const uploadPath = /^\/v1\/(?:data|imports)\/([^/?#]*)/
 export const notFound = (url: string, catalogue: Catalogue): RequestError => {
   const type = uploadPath.exec(url)?.[1]
   if (type === undefined) return requestError(404, 'there is nothing at this address; /docs shows what there is')
-  const types = [...catalogue.uploads.keys()]
+  const types = [...catalogue.all.keys()]
   const close = nearest(type, types)
   const known = `the types are ${types.join(', ')}`
   return requestError(404, `there is no such type; ${close ? `did you mean ${close}? ` : ''}${known}`)

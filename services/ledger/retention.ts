@@ -79,7 +79,7 @@ export const retriesBefore = (rejections: Date, now: number, topicRetention: num
 /**
  * Verdicts on gathered interactions go after a day. Each interaction has its answer at once; a look-up serves only clients that
  * did not hear it, and they ask soon. An Idempotency-Key of an interaction is remembered in keyed_interactions, for as long as
- * the other verdicts are kept.
+ * the other verdicts are kept; that of a request with many of them by its verdicts, which stay as long.
  */
 export const interactionVerdictsBefore = (now: number, verdicts: Date): Date =>
   new Date(Math.max(verdicts.getTime(), now - day))
@@ -111,13 +111,13 @@ export const createRetention = (deps: {
 
   // With the cursor locked, as integrity locks it: a batch that comes again at this moment either finds its verdict and
   // renews it, or is handled after the pruning.
-  const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
+  const verdictsOf = (partition: Committed, before: Date, most: number, keepKeyed: boolean): Promise<number> =>
     inTransaction(pool, async (connection) => {
       const cursor = await holdCursor(connection, partition)
       if (!cursor) return 0
       // The group may have lost its offsets since they were asked for, and what it had published is being published again.
       const offset = Math.min(partition.offset, cursor.replayedFrom ?? partition.offset)
-      const { count, lastUsed } = await pruneVerdicts(connection, { ...partition, offset }, before, most)
+      const { count, lastUsed } = await pruneVerdicts(connection, { ...partition, offset }, before, most, keepKeyed)
       if (lastUsed) await markPruned(connection, partition, lastUsed)
       return count
     })
@@ -128,9 +128,11 @@ export const createRetention = (deps: {
     count: async ({ verdicts, interactionVerdicts = verdicts, retries, audit }: Cutoffs): Promise<PrunedCounts> => {
       const committed = verdicts ? await deps.committed() : []
       const [own, others] = [committed.filter(isOfInteractions), committed.filter((each) => !isOfInteractions(each))]
-      const ofInteractions = interactionVerdicts ? await countPrunableVerdicts(pool, own, interactionVerdicts) : 0
+      const unkeyed = interactionVerdicts ? await countPrunableVerdicts(pool, own, interactionVerdicts, true) : 0
+      const unkeyedOfAll = verdicts ? await countPrunableVerdicts(pool, own, verdicts, true) : 0
+      const all = verdicts ? await countPrunableVerdicts(pool, [...own, ...others], verdicts) : 0
       return {
-        verdicts: ofInteractions + (verdicts ? await countPrunableVerdicts(pool, others, verdicts) : 0),
+        verdicts: unkeyed + all - unkeyedOfAll,
         waits:
           verdicts && interactionVerdicts
             ? await countPrunableWaits(pool, { uploads: verdicts, interactions: interactionVerdicts })
@@ -155,8 +157,10 @@ export const createRetention = (deps: {
       }
       if (verdicts && interactionVerdicts) {
         for (const partition of await deps.committed()) {
-          const before = isOfInteractions(partition) ? interactionVerdicts : verdicts
-          pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, before, most), signal)
+          const pruneBefore = (before: Date, keepKeyed: boolean): Promise<number> =>
+            prune('verdicts', (most) => verdictsOf(partition, before, most, keepKeyed), signal)
+          if (isOfInteractions(partition)) pruned.verdicts += await pruneBefore(interactionVerdicts, true)
+          pruned.verdicts += await pruneBefore(verdicts, false)
         }
         const ended = { uploads: verdicts, interactions: interactionVerdicts }
         pruned.waits = await prune('waits', (most) => pruneWaits(pool, ended, most), signal)

@@ -2,6 +2,7 @@ import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { numberList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { countOf, rowsOf } from '#platform/postgres/rows.js'
+import { catalogue } from '#schemas/catalogue.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { VerdictEvent, Waiting } from '#schemas/events.js'
@@ -229,16 +230,17 @@ export type PrunedVerdicts = { count: number; lastUsed: Date | null }
 
 /**
  * Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first; those
- * with a record that waits, or has waited until then, stay. An array of ids, not a join with them: Postgres would read the whole table for that, with the cursor held.
+ * with a record that waits, or has waited until then, stay, and with `keepKeyed` those on requests with an Idempotency-Key. An array of ids, not a join with them: Postgres would read the whole table for that, with the cursor held.
  */
 export const pruneVerdicts = async (
   connection: Connection,
   { topic, partition, offset }: Committed,
   before: Date,
   most: number,
+  keepKeyed = false,
 ): Promise<PrunedVerdicts> => {
   const { rows } = await connection.query<{ count: number; last_used: Date | null; requests: string[] | null }>({
-    name: 'prune-verdicts',
+    name: keepKeyed ? 'prune-unkeyed-verdicts' : 'prune-verdicts',
     text: `
       with gone as (
         delete from integrity.verdicts
@@ -246,7 +248,7 @@ export const pruneVerdicts = async (
           select batch_id
           from integrity.verdicts v
           where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
-          and ${noneWaitedSince('$4')}
+          and ${noneWaitedSince('$4')} ${keepKeyed ? `and ${isUnkeyed}` : ''}
           order by coalesce(repeated_at, decided_at)
           limit $5
         ))
@@ -279,16 +281,24 @@ const forgetBodies = async (connection: Connection, requestIds: readonly string[
   })
 }
 
-export const countPrunableVerdicts = (pool: Pool, committed: readonly Committed[], before: Date): Promise<number> =>
+export const countPrunableVerdicts = (
+  pool: Pool,
+  committed: readonly Committed[],
+  before: Date,
+  keepKeyed = false,
+): Promise<number> =>
   countOf(pool, {
     text: `
       select count(*) as count
       from unnest($1::text[], $2::integer[], $3::bigint[]) as published (topic, partition, next_offset)
       join integrity.verdicts v using (topic, partition)
       where v.submitted_offset < published.next_offset and coalesce(v.repeated_at, v.decided_at) < $4
-        and ${noneWaitedSince('$4')}`,
+        and ${noneWaitedSince('$4')} ${keepKeyed ? `and ${isUnkeyed}` : ''}`,
     values: [committed.map((c) => c.topic), committed.map((c) => c.partition), committed.map((c) => c.offset), before],
   })
+
+// As in the index verdicts_unkeyed_last_used; ids that are derived from a key are of version 8.
+const isUnkeyed = `v.type = '${catalogue.interaction.type}' and substr(v.request_id::text, 15, 1) <> '8'`
 
 /** What a verdict event carries, in the names of the columns. */
 export const verdictColumns = `batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,

@@ -7,7 +7,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { database, logTableOf, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import { allows, dataRead, manageKeys, readKeys } from '#schemas/derive/scopes.js'
 import { findId } from '#schemas/endpoints/requests.js'
-import { comesAlone, type RecordType } from '#schemas/record.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from './reads.js'
 
@@ -76,8 +76,8 @@ export const createFindStored = ({
   const all = [...catalogue.all.values()]
   // Apart, because these read more than an index leads to: where one is too much for a large organisation, the others still answer.
   const questions = [
-    accepted(all.filter((type) => !comesAlone(type))),
-    accepted(all.filter(comesAlone)),
+    accepted(all.filter(hasVersions)),
+    accepted(all.filter((type) => !hasVersions(type))),
     `select distinct type from ${database}.${rejectionsLog}
     where org_id = {org:String} and lower(ifNull(id, '')) = {id:String}`,
     `select distinct type from ${database}.${waitingLog} where org_id = {org:String} and id = {id:UUID}`,

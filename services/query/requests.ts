@@ -34,7 +34,7 @@ export const addRequestList = (
   const uploads = [...catalogue.uploads.keys()]
 
   const pieceOf = async (orgId: string, { type, after, status }: Asked, most: number) => {
-    // Interactions are many, and each batch of them is a request: they are listed where they are asked for.
+    // Interactions that come by themselves are many, and each batch of them is a request: they are listed where they are asked for.
     const asked = { orgId, types: type === undefined ? uploads : [type], after, most }
     const isWanted = status === undefined || status === 'pending'
     // First those that are pending: one that is decided meanwhile is then in both lists, and not in neither.

@@ -6,7 +6,7 @@ import { countReleased } from '#ledger/waiting/upkeep.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { database, logTableOf } from '#schemas/derive/names.js'
-import type { RecordType } from '#schemas/record.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { keyedRequestId } from '#schemas/uuid.js'
 import type { Filter } from './filter.js'
 import {
@@ -105,7 +105,7 @@ export const planRetries = async (
       }
     }
     plan.overLimit += Math.max(0, count - seen)
-    for (const wanted of cutIntoRequests(toSend, () => type.limit)) {
+    for (const wanted of cutIntoRequests(toSend, () => mostInRequest(type))) {
       // Ids that grow with time: what is planned first is sent first.
       plan.jobs.push({ retryId: uuidv7(), org: wanted[0]?.org ?? '', type: type.type, wanted })
     }
@@ -243,6 +243,9 @@ export const planRetry = (
 // Far below what an edge takes by default: 16 MiB, and 200 000 JSON values.
 const mostBytes = 4 * 1024 * 1024
 const mostValues = 150_000
+
+/** Interactions are submitted again one by one, each with a key of its own. */
+const mostInRequest = (type: RecordType): number => (hasVersions(type) ? type.limit : 1)
 
 /** Consecutive slices, each fit for one request: of one organisation and type, and within every limit of an edge. */
 export const cutIntoRequests = (candidates: readonly Candidate[], limitOf: (type: string) => number): Candidate[][] => {

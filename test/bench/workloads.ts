@@ -71,6 +71,7 @@ export const waiting = withNewShops('500 transactions, 50 wait', 'after')
 
 export const workloads: readonly Workload[] = [
   ...['shops', 'transactions'].flatMap((type) => sizes.map((size) => upload(type, size))),
+  upload('interactions', 5000),
   ...[1, 64, 256].map(interactions),
   mixed,
 ]

@@ -124,31 +124,6 @@ describe('an upload', () => {
     expect(await untilEnded(one)).toMatchObject({ state: 'done', file: { name: 'more-tags.csv' } })
   })
 
-  it('sends what comes one by one in a request each, and goes on with the part that was not answered', async () => {
-    const interactions = typeReferences().find(({ type }) => type === 'interactions') as unknown as TypeReference
-    const file = new File([`platform,source\n${Array.from({ length: 25 }, (_, n) => `web,s${n}\n`).join('')}`], 'x.csv')
-    const sent: string[] = []
-    let isAway = true
-    const record = async ({ source }: { source: string }, { idempotencyKey }: { idempotencyKey: string }) => {
-      sent.push(`${idempotencyKey.replace(/^[^-]+-/, '')} ${source}`)
-      if (source === 's21' && isAway) throw new WeirError('network', 'no answer', 'try again')
-      if (source !== 's3') return {}
-      const problems = [{ code: 'wrong_type' as const, field: 'source', message: 'no' }]
-      throw new WeirError('usage', 'no', 'mend it', { status: 400, problems })
-    }
-    const journals = createJournals({ storage: storageOf(), locks: undefined })
-    const weir = { interactions: { record } } as unknown as Weir
-    const uploads = createUploads({ weir, org: 'demo', open: open(10), fingerprint: fingerprintOf, journals })
-    uploads.start({ file, type: interactions, isPatient: false })
-    const stopped = await untilEnded({ uploads })
-    expect(stopped).toMatchObject({ state: 'stopped', tally: { accepted: 19, refused: 1 } })
-    sent.length = 0
-    isAway = false
-    uploads.start({ file, type: interactions, isPatient: false, journal: stopped?.journal })
-    expect(await untilEnded({ uploads })).toMatchObject({ state: 'done', tally: { accepted: 24, refused: 1 } })
-    expect(sent.sort()).toEqual(['2-0 s20', '2-1 s21', '2-2 s22', '2-3 s23', '2-4 s24'])
-  })
-
   it('goes on after a reload with what was not answered, under the same Idempotency-Keys', async () => {
     const before = setup((key) => /-[02]$/.test(key))
     before.uploads.start({ file: fileOf(65), type: tags, isPatient: false })

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { within } from '#platform/process/within.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { viewOf } from '#schemas/derive/names.js'
-import type { RecordType } from '#schemas/record.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { itDeep } from '../support/it-deep.js'
@@ -92,14 +92,21 @@ itDeep('takes every type as NDJSON and CSV, uploaded and imported, and an analys
   const known = new Map<string, string>()
   const recordOf = (type: RecordType) => {
     const references = Object.entries(type.fields).flatMap(([name, field]) =>
-      field.kind === 'reference' ? [[name, known.get(field.to)]] : [],
+      field.kind === 'reference'
+        ? [[name, known.get(field.to)]]
+        : field.kind === 'item'
+          ? [[name, known.get(Object.values(field.kinds)[0] ?? '')]]
+          : [],
     )
-    return sampleOf(type, { ...Object.fromEntries(references), is_deleted: false })
+    return sampleOf(type, { ...Object.fromEntries(references), ...(hasVersions(type) && { is_deleted: false }) })
   }
-  for (const type of catalogue.uploads.values()) {
+  for (const type of catalogue.all.values()) {
     const record = recordOf(type)
     known.set(type.type, String(record[type.id]))
-    const records = Array.from({ length: 5 }, () => ({ ...record, [type.id]: randomUUID() }))
+    const records = Array.from({ length: 5 }, () => ({
+      ...record,
+      ...(hasVersions(type) && { [type.id]: randomUUID() }),
+    }))
     records[0] = record
     const one = (n: number) => records.slice(n, n + 1)
     const at = (path: string) => `${system.edgeUrl}/v1/${path}/${type.type}`
@@ -115,7 +122,7 @@ itDeep('takes every type as NDJSON and CSV, uploaded and imported, and an analys
       expect('lines' in answer && answer.lines.at(-1)?.summary).toMatchObject({ accepted: 1, complete: true })
     await eventually(async () => {
       const rows = await analyst.query<Record<string, unknown>>(
-        `select * except (accepted_at, version, ${type.id}) from weir.${viewOf(type.type)} where org_id = {org:String}`,
+        `select * except (accepted_at, version, ${[type.id, ...Object.keys(type.assigned)].join(', ')}) from weir.${viewOf(type.type)} where org_id = {org:String}`,
         { org: org.name },
       )
       expect(rows).toHaveLength(5)

@@ -241,6 +241,78 @@ describe('an interaction with an Idempotency-Key', () => {
   })
 })
 
+describe('many in a request', () => {
+  type Row = { interaction_id: string; recorded_at: string; user_id: string; request_id: string }
+  const rowsOf = (where: string, more: object) =>
+    analyst.query<Row>(
+      `select interaction_id, toString(recorded_at) as recorded_at, user_id, request_id from weir.interactions_log
+      where org_id = {org:String} and ${where}`,
+      { org: org.name, ...more },
+    )
+
+  it('are recorded once under a key, with ids and the time from the service, beside those that are refused', async () => {
+    const run = randomUUID()
+    const records = Array.from({ length: 1200 }, (_, i) =>
+      given({ user_id: `${run} ${i}`, ...(i % 100 === 7 && { item_id: randomUUID() }) }),
+    )
+    records[8] = { ...records[8], interaction_id: randomUUID() }
+    const key = { 'idempotency-key': randomUUID() }
+    const answers = await Promise.all([1, 2, 3].map(() => org.uploader.upload('interactions', records, key)))
+    const again = await org.uploader.upload('interactions', records, key)
+    for (const { status, body } of [...answers, again]) {
+      expect([status, body.request_id]).toEqual([207, again.body.request_id])
+      expect(body.batches.map((batch) => batch.data.errors?.length ?? 0)).toEqual([6, 5, 2])
+    }
+    const other = await org.uploader.upload('interactions', records.slice(1), key)
+    expect(other.status).toBe(409)
+    const { request_id } = again.body
+    expect((await org.uploader.get<UploadAnswer>(`/v1/requests/${request_id}`)).body.batches).toEqual(
+      again.body.batches,
+    )
+    await eventually(async () => {
+      const rows = await rowsOf('startsWith(user_id, {run:String})', { run })
+      expect(rows).toHaveLength(1187)
+      expect(new Set(rows.map((row) => row.request_id))).toEqual(new Set([request_id]))
+      const places = rows.map(({ interaction_id, user_id }) => [
+        Number.parseInt(interaction_id.slice(-4), 16),
+        Number(user_id.split(' ')[1]),
+      ])
+      for (const [place, sent] of places) expect(place).toBe(sent)
+      expect(new Set(places.map(([place]) => place)).size).toBe(1187)
+    })
+    const [first] = await rowsOf('user_id = {user:String}', { user: `${run} 0` })
+    const journey = await org.uploader.get<{ steps: unknown[] }>(
+      `/v1/data/interactions/${first?.interaction_id}/journey`,
+    )
+    expect(journey.status).toBe(200)
+    // Those that were refused for what was missing can be submitted again, once it is there.
+    const rejected = await operate<{ rejections: { index: number }[] }>(['rejected', 'list', '--request', request_id])
+    expect(rejected.rejections.map(({ index }) => index).sort((a, b) => a - b)).toEqual([
+      7,
+      8,
+      ...Array.from({ length: 11 }, (_, n) => 107 + n * 100),
+    ])
+  })
+
+  it('wait for what they refer to, and are recorded once it is there', async () => {
+    const shop = catalogue.uploads.get('shops')
+    if (!shop) throw new Error('shops')
+    const later = sampleOf(shop)
+    const run = randomUUID()
+    const records = [given({ user_id: run }), given({ user_id: run, item_id: later.shop_id })]
+    const { status, body } = await org.uploader.upload('interactions?missing_references=wait', records)
+    expect(status).toBe(207)
+    const [waiting] = body.batches[0]?.data.waiting ?? []
+    expect(waiting).toMatchObject({ index: 1, for: [{ field: 'item_id', id: later.shop_id }] })
+    await org.uploader.upload('shops', [later])
+    await eventually(async () => {
+      const rows = await rowsOf('user_id = {run:String}', { run })
+      expect(rows.map(({ interaction_id }) => interaction_id)).toContain(waiting?.id)
+      expect(rows).toHaveLength(2)
+    })
+  })
+})
+
 describe('reading', () => {
   const user = randomUUID()
   beforeAll(async () => {

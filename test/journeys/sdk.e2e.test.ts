@@ -137,6 +137,39 @@ it('shows refused records, and has them submitted again once their reason is gon
   })
 })
 
+it('records interactions that come one by one, each once, while edge and integrity are killed', async () => {
+  const { name, key } = await newOrganisation('sdk-recorder')
+  const weir = createWeir({ url: system.edgeUrl, key })
+  const shop_id = randomUUID()
+  await weir.shops.send([{ shop_id, name: 'Corner Books', region: 'GB' }])
+  const refused: unknown[] = []
+  const recorder = weir.recorder({ batchSize: 50, onRefused: ({ interaction }) => refused.push(interaction.user_id) })
+  const isWrong = (n: number) => n % 100 === 50
+  for (let n = 0; n < 2000; n++) {
+    const item_id = isWrong(n) ? randomUUID() : shop_id
+    const touched = { interaction_type: 'SHARE', item_type: 'SHOP', item_id, event_timestamp: new Date() } as const
+    expect(recorder.record({ ...touched, user_id: `${n}` })).toBe(true)
+    if (n === 700) kill('edge')
+    if (n === 1400) kill('integrity')
+  }
+  expect(await recorder.close({ withinMs: 120_000 })).toEqual({
+    accepted: 1980,
+    refused: 20,
+    waiting: 0,
+    lost: 0,
+    held: 0,
+  })
+  expect(refused.map(Number).every(isWrong)).toBe(true)
+  await eventually(async () => {
+    const [row] = await analyst.query<{ events: string; users: string }>(
+      `select toString(count()) as events, toString(uniqExact(user_id)) as users
+      from weir.interactions_log where org_id = {org:String}`,
+      { org: name },
+    )
+    expect(row).toEqual({ events: '1980', users: '1980' })
+  })
+})
+
 /** Passes requests on to the system, and notes where they or their answers are not as they should be. */
 const watch = (exchanges: readonly Exchange[], names: Names) => {
   const differences: string[] = []

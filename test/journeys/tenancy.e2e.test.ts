@@ -117,9 +117,16 @@ const recordWalks = (path: string, send: Send): Record<string, Walk> =>
     ]),
   )
 
+const touchWalk = (send: Send): Walk => ({
+  foreign: () => send(stranger, interaction.type, touch(ownedShop)),
+  absent: () => send(stranger, interaction.type, touch(randomUUID())),
+})
+
 const walks: Record<string, Walk> = {
   ...recordWalks('/v1/data', upload),
   ...recordWalks('/v1/imports', importOne),
+  'POST /v1/data/interactions': touchWalk(upload),
+  'POST /v1/imports/interactions': touchWalk(importOne),
   'POST /user-interactions': {
     foreign: () => uploader.interact(touch(ownedShop)),
     absent: () => uploader.interact(touch(randomUUID())),

@@ -1,5 +1,5 @@
 import type { TypeReference } from '../../typescript/src/endpoints.js'
-import { comesAlone, type FilePart, type PartRanges } from './parts.js'
+import type { FilePart, PartRanges } from './parts.js'
 import type { lookAt, OpenFile } from './read-file.js'
 import type { FileReading } from './reading.js'
 
@@ -54,7 +54,7 @@ export const openParts = async (
   const { ask, close } = startWorker()
   try {
     // Short enough to see it go, long enough to be quick.
-    const mostRows = comesAlone(type) ? mostAlone : Math.min(type.limit, 1000)
+    const mostRows = Math.min(type.limit, 1000)
     const said = await ask({ ask: 'open', file, type, reading, mostRows, answered })
     const next = async () => {
       const more = await ask({ ask: 'next' })
@@ -66,9 +66,6 @@ export const openParts = async (
     throw error
   }
 }
-
-// Interactions in one part of a file. An upload that stopped goes on with a whole part, so up to this many are sent again.
-const mostAlone = 200
 
 export const fingerprintInWorker = async (file: File): Promise<string> => {
   const { ask, close } = startWorker()

@@ -1,8 +1,4 @@
-import type { TypeReference } from '../../typescript/src/endpoints.js'
 import type { FileRow, OpenFile } from './read-file.js'
-
-/** Whether each record of the type is sent in a request of its own. */
-export const comesAlone = ({ limit }: Pick<TypeReference, 'limit'>): boolean => limit === 1
 
 /** The rows of a file that go into one request. `bytes` is how far the file was read at its end. */
 export type FilePart = { number: number; rows: FileRow[]; bytes: number }

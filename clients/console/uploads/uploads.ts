@@ -1,11 +1,10 @@
 import type { TypeReference } from '../../typescript/src/endpoints.js'
-import { type Interaction, type RecordProblem, type Weir, WeirError } from '../../typescript/src/index.js'
+import { type RecordProblem, type Weir, WeirError } from '../../typescript/src/index.js'
 import { newKey } from '../../typescript/src/send.js'
 import { createIdGate } from '../../typescript/src/under-way/id-gate.js'
 import { createInFlight, type InFlightPlace } from '../../typescript/src/under-way/in-flight.js'
-import { recordEach } from '../../typescript/src/under-way/one-by-one.js'
 import type { openParts, PartReader } from '../rows/open-in-worker.js'
-import { comesAlone, type FilePart, hasPart, withPart } from '../rows/parts.js'
+import { type FilePart, hasPart, withPart } from '../rows/parts.js'
 import type { FileReading } from '../rows/reading.js'
 import type { RefusedFileRow } from '../rows/refused-file.js'
 import type { UploadJournal, UploadJournals } from './journal.js'
@@ -112,9 +111,7 @@ export const createUploads = ({ weir, org, open, fingerprint, journals }: Upload
         const options = { ...(journal.isPatient && patience), signal, onRetry: noteRetry }
         const records = rows.map(({ record }) => record as Record<string, unknown>)
         const idempotencyKey = `${journal.run}-${part.number}`
-        const answer = comesAlone(type)
-          ? await sendEach(weir, records, { ...options, idempotencyKey })
-          : await sendRecords(weir.of(type.type), records, idempotencyKey, options)
+        const answer = await sendRecords(weir.of(type.type), records, idempotencyKey, options)
         isAnswered = true
         const faults = part.rows.flatMap((row) => (row.fault ? [{ row, problems: [unreadable(row.fault)] }] : []))
         const found = answer.refused.flatMap(({ index, problems }) => {
@@ -212,16 +209,6 @@ type PartAnswer = {
   accepted: number
   waiting: number
   refused: { index: number; problems: readonly RecordProblem[] }[]
-}
-
-/** Interactions have a request each. */
-const sendEach = async (
-  { interactions }: Pick<Weir, 'interactions'>,
-  records: Record<string, unknown>[],
-  options: object,
-): Promise<PartAnswer> => {
-  const { refused, waiting } = await recordEach(interactions, records as unknown as Interaction[], options)
-  return { accepted: records.length - refused.length - waiting, waiting, refused }
 }
 
 /** Sends a part as one request; in halves where the operator, or a proxy on the way, takes only smaller bodies. */

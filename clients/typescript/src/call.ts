@@ -22,6 +22,7 @@ type CallRequest = {
   idempotencyKey?: string | undefined
   /** For an answer that says by itself that not all is decided: what to say if it stays so. */
   undecided?: (json: unknown) => string | undefined
+  keepalive?: boolean | undefined
 }
 
 type CallAnswer = { status: number; json: unknown; headers: Headers }
@@ -46,6 +47,7 @@ export const createCall =
         method: request.method,
         headers,
         redirect: 'manual' as const,
+        ...(request.keepalive && { keepalive: true }),
         ...(request.body !== undefined && { body: request.body }),
       }
       const longest = Math.min(longestAttempt(request), Math.max(0, endsAt - performance.now()))

@@ -5,6 +5,7 @@ import { type RecordTypes, recordTypes, type TypeName } from './record-types.js'
 import { createQuality, createRejections, type Quality, type Rejections } from './rejections.js'
 import { createRequests, type Requests } from './requests.js'
 import { createSendTexts, type SendRecordsOptions, type SendResult, toText } from './send.js'
+import { createRecorder, type Recorder, type RecorderOptions } from './under-way/recorder.js'
 import { type UploadOptions, type UploadSummary, uploadAll } from './upload.js'
 import { createWaiting, type WaitingRecords } from './waiting.js'
 import { WeirError } from './weir-error.js'
@@ -47,6 +48,13 @@ export type {
 export type { SendRecordsOptions, SendResult } from './send.js'
 export { createIdGate, type IdGate, type IdTurn } from './under-way/id-gate.js'
 export { createInFlight, type InFlight, type InFlightPlace } from './under-way/in-flight.js'
+export type {
+  Recorder,
+  RecorderCounts,
+  RecorderLoss,
+  RecorderOptions,
+  RecorderRefusal,
+} from './under-way/recorder.js'
 export type { UploadOptions, UploadRefusal, UploadSummary, UploadWaiting } from './upload.js'
 export type { RecordInWaiting, WaitingFilter, WaitingRecords, WaitOptions } from './waiting.js'
 export { type RecordProblem, type UploadProgress, WeirError, type WeirErrorKind } from './weir-error.js'
@@ -66,7 +74,10 @@ export type Uploads<Item> = {
 export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[Name]> } & {
   /** The same for a type whose name is known only at run time: its path segment, like `shop-categories`. */
   of: (type: string) => Uploads<Record<string, unknown>>
+  /** Besides: one interaction in a request of its own, and reading them back. */
   interactions: Interactions
+  /** For interactions that come one by one, and are to be sent many at a time. */
+  recorder: (options?: RecorderOptions) => Recorder
   requests: Requests
   rejections: Rejections
   quality: Quality
@@ -107,7 +118,8 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
       const known = names.map((known): TypeName => recordTypes[known].type)
       throw new WeirError('usage', `there is no type ${JSON.stringify(type)}`, `the types are ${known.join(', ')}`)
     },
-    interactions: createInteractions(call),
+    recorder: (options) => createRecorder(sendTexts, options),
+    interactions: { ...uploads.interactions, ...createInteractions(call) },
     requests: createRequests(call),
     rejections: createRejections(call),
     quality: createQuality(call),

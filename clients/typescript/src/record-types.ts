@@ -342,6 +342,7 @@ export interface RecordTypes {
   shopTags: ShopTagsRecord
   shopKeywords: ShopKeywordsRecord
   studentFavourites: StudentFavouritesRecord
+  interactions: Interaction
 }
 
 /** For each type: its path segment, the field that identifies a record, and how many one request may carry. */
@@ -360,6 +361,7 @@ export const recordTypes = {
   shopTags: { type: 'shop-tags', id: 'shop_tag_id', limit: 5000 },
   shopKeywords: { type: 'shop-keywords', id: 'shop_keyword_id', limit: 5000 },
   studentFavourites: { type: 'student-favourites', id: 'student_favourite_id', limit: 5000 },
+  interactions: { type: 'interactions', id: 'interaction_id', limit: 5000 },
 } as const satisfies Record<keyof RecordTypes, { type: string; id: string; limit: number }>
 
 /** The path segments of the types. */

@@ -32,12 +32,19 @@ export type SendableType = { type: string; id: string; limit: number }
 export type SendTexts = (
   type: SendableType,
   texts: readonly string[],
-  options?: SendRecordsOptions,
+  options?: SendRecordsOptions & Outliving,
 ) => Promise<SendResult>
+
+/** Whether a browser is to finish the request where its page is left meanwhile. It takes 64 KiB in all of such bodies. */
+type Outliving = { keepalive?: boolean | undefined }
 
 export const createSendTexts =
   (call: Call): SendTexts =>
-  async (type, texts, { dryRun = false, ifVersion, idempotencyKey, missingReferences, waitFor, ...options } = {}) => {
+  async (
+    type,
+    texts,
+    { dryRun = false, ifVersion, idempotencyKey, missingReferences, waitFor, keepalive, ...options } = {},
+  ) => {
     if (texts.length === 0 || texts.length > type.limit)
       throw new WeirError(
         'usage',
@@ -56,6 +63,7 @@ export const createSendTexts =
         // A dry run changes nothing, so it may simply be made again.
         idempotencyKey: idempotencyKey ?? (dryRun ? undefined : newKey()),
         undecided,
+        keepalive,
       },
       options,
     )

@@ -2,8 +2,7 @@ import type { FileReport } from '../send/tally.js'
 
 export type FileProgress = ReturnType<typeof createProgress>
 
-/** `inside` are records of chunks under way that have an answer already, as far as that can be known. */
-type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport; inside: () => number }
+type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport }
 type ProgressScreen = { write: (text: string) => unknown; isTTY?: boolean | undefined; columns?: number | undefined }
 
 const everyOnTerminal = 200
@@ -84,9 +83,9 @@ type Done = { read: number; records: number }
 type Begun = FileUnderWay & { begunAt: number; before: Done; most: Done; isOver: boolean }
 
 /** How far a file is. What is read or sent once more was counted before: it is never less than it was. */
-const doneOf = ({ size, read, report, inside, most }: Begun): Done => {
+const doneOf = ({ size, read, report, most }: Begun): Done => {
   most.read = Math.max(most.read, size > 0 ? Math.min(size, read()) : read())
-  most.records = Math.max(most.records, report.records + inside())
+  most.records = Math.max(most.records, report.records)
   return most
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { comesAlone, type RecordType } from '../../../schemas/record.js'
+import type { RecordType } from '../../../schemas/record.js'
 import type { FileRows, Row } from '../read/row.js'
 import type { ChunkSize, Header } from '../state/journal.js'
 
@@ -8,12 +8,11 @@ export type Chunk = { from: number; to: number; line: number; nextLine: number; 
 
 // Large enough that a request's own cost does not count; eight of them, with their records, take a few dozen megabytes.
 const usual: ChunkSize = { records: 2500, bytes: 1024 * 1024 }
-/** Of records that are sent one by one, a chunk is what may have to be sent again. */
-const sentAlone: ChunkSize = { records: 500, bytes: 1024 * 1024 }
 
 /** Where `isBounded`, so that the upload stops at too many errors, the first chunks are small: few records are sent in vain. */
 export const chunkSizeOf = (type: RecordType, isBounded: boolean): ChunkSize => ({
-  ...(comesAlone(type) ? sentAlone : { ...usual, records: Math.min(usual.records, type.limit) }),
+  ...usual,
+  records: Math.min(usual.records, type.limit),
   ...(isBounded && { first: 100 }),
 })
 

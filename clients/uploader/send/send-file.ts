@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events'
 import { createValidator } from '../../../schemas/derive/validator.js'
 import type { RecordType } from '../../../schemas/record.js'
 import { createIdGate, type InFlight, type InFlightPlace, WeirError } from '../../typescript/src/index.js'
-import type { RecordsAnswer, RefusedAt } from '../../typescript/src/under-way/one-by-one.js'
 import type { FileRows, Row } from '../read/row.js'
 import { explained } from '../records/explain.js'
 import type { ToRecord } from '../records/mapping.js'
@@ -10,7 +9,7 @@ import type { ChunkSize } from '../state/journal.js'
 import type { RefusedRow } from '../state/refused-file.js'
 import type { Budget } from './budget.js'
 import { type Chunk, toChunks } from './chunks.js'
-import type { SendRecords } from './send-records.js'
+import type { RecordsAnswer, RefusedAt, SendRecords } from './send-records.js'
 
 /** What became of a chunk. */
 export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[]; waiting: number }
@@ -27,8 +26,6 @@ type FileSending = {
   isAnswered: (chunk: Chunk) => boolean
   /** Called for one chunk at a time, in the order of the answers; a chunk counts as answered once this has resolved. */
   onAnswer: (answer: ChunkAnswer) => Promise<void>
-  /** So many more records of chunks under way are answered; fewer, once their chunk is answered or sent again. */
-  onInside: (records: number) => void
   /** `isHeard` where the server answered, though not with what became of the records. */
   onRetry: (message: string, waitMs: number, isHeard: boolean) => void
   /** How long to go on trying where no answer comes, in milliseconds. */
@@ -46,7 +43,7 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   const gate = createIdGate()
   const underWay = new Set<Promise<void>>()
   const stop = new AbortController()
-  // Each request under way listens, and there may be many: interactions are sent one by one. Node takes that for a leak.
+  // Each request under way listens, and there may be many. Node takes that for a leak.
   setMaxListeners(0, stop.signal)
   const onInterrupt = () => stop.abort(file.signal.reason)
   file.signal.addEventListener('abort', onInterrupt)
@@ -162,8 +159,7 @@ const sendOnce = (
   busy: () => void,
 ) => {
   const idempotencyKey = file.keyOf(chunk)
-  let inside = 0
-  const sending = file.send(records, {
+  return file.send(records, {
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     signal,
     giveUpAfterMs: file.patience(),
@@ -171,12 +167,7 @@ const sendOnce = (
       if (status === 429 || status === 503) busy()
       file.onRetry(message, waitMs, status !== undefined)
     },
-    onRecord: () => {
-      inside += 1
-      file.onInside(1)
-    },
   })
-  return sending.finally(() => file.onInside(-inside))
 }
 
 const idsOf = (records: readonly Record<string, unknown>[], id: string): string[] => {

@@ -21,8 +21,7 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
     const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect, () =>
       deps.progress.note(takenForUtc(file)),
     )
-    let inside = 0
-    endProgress = deps.progress.begin({ file, size, read: all.read, report, inside: () => inside })
+    endProgress = deps.progress.begin({ file, size, read: all.read, report })
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
       addAnswer(report, answer)
       if (trial !== undefined)
@@ -40,9 +39,6 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
       keyOf: () => undefined,
       isAnswered: () => false,
       onAnswer,
-      onInside: (records) => {
-        inside += records
-      },
       onRetry: deps.progress.waits,
       patience: () => 30_000,
     })

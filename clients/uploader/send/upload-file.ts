@@ -109,8 +109,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   const journal = await openJournal(file, header, before?.length)
   const answered = new Set(before?.answered.map(({ from, to }) => `${from}-${to}`))
   report.skipped = report.records
-  let inside = 0
-  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report, inside: () => inside })
+  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report })
 
   const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
     const { from, to, line, nextLine } = answer.chunk
@@ -134,9 +133,6 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
       keyOf: (chunk) => idempotencyKeyOf(header, chunk),
       isAnswered: ({ from, to }) => answered.has(`${from}-${to}`),
       onAnswer,
-      onInside: (records) => {
-        inside += records
-      },
       onRetry: deps.progress.waits,
       patience: () => (deps.progress.hasAnswer() ? patience : patienceAtStart),
     })

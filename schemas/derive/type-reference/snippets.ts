@@ -4,10 +4,10 @@ import { exampleOf } from '../openapi/record-schema.js'
 /** The same record sent in several ways, to copy. The key is never in the text: it stands in a variable. */
 export type Snippets = { curl: string; typescript: string; python: string; csv: string }
 
-export const snippetsOf = (type: RecordType, { url, isUploaded }: { url: string; isUploaded: boolean }): Snippets => {
+export const snippetsOf = (type: RecordType, url: string): Snippets => {
   const example = exampleOf(type)
-  const address = `${url}${isUploaded ? `/v1/data/${type.type}` : '/user-interactions'}`
-  const body = JSON.stringify(isUploaded ? { records: [example] } : example, null, 2)
+  const address = `${url}/v1/data/${type.type}`
+  const body = JSON.stringify({ records: [example] }, null, 2)
   const record = JSON.stringify(example, null, 2)
   return {
     curl: `curl -s ${address} \\
@@ -16,7 +16,7 @@ export const snippetsOf = (type: RecordType, { url, isUploaded }: { url: string;
     typescript: `import { createWeir } from 'weir-client'
 
 const weir = createWeir({ url: '${url}', key: process.env.WEIR_KEY ?? '' })
-${isUploaded ? `console.log(await weir.of('${type.type}').upload([${record}]))` : `console.log(await weir.interactions.record(${record}))`}`,
+console.log(await weir.of('${type.type}').upload([${record}]))`,
     // JSON is read from a text: its true, false and null are not Python's.
     python: `import json, os, urllib.request
 

@@ -29,7 +29,7 @@ export const typeReferencesOf = (catalogue: Catalogue, url: string): TypeReferen
     })),
     references: referencesOf(type),
     example: exampleOf(type),
-    snippets: snippetsOf(type, { url, isUploaded: catalogue.uploads.has(type.type) }),
+    snippets: snippetsOf(type, url),
   }))
 
 const constraintsOf = (field: Field): Constraints => {

@@ -14,13 +14,18 @@ export const recordTypesOf = (catalogue: Catalogue): string => {
     block(
       '/** The types of records that are uploaded, by their names in the SDK. */',
       'export interface RecordTypes {',
-      uploads.map(({ type }) => `${camel(type)}: ${pascal(type)}Record`),
+      [
+        ...uploads.map(({ type }) => `${camel(type)}: ${pascal(type)}Record`),
+        `${camel(interaction.type)}: Interaction`,
+      ],
       '}',
     ),
     block(
       '/** For each type: its path segment, the field that identifies a record, and how many one request may carry. */',
       'export const recordTypes = {',
-      uploads.map(({ type, id, limit }) => `${camel(type)}: { type: '${type}', id: '${id}', limit: ${limit} },`),
+      [...uploads, interaction].map(
+        ({ type, id, limit }) => `${camel(type)}: { type: '${type}', id: '${id}', limit: ${limit} },`,
+      ),
       '} as const satisfies Record<keyof RecordTypes, { type: string; id: string; limit: number }>',
     ),
     '/** The path segments of the types. */\nexport type TypeName = (typeof recordTypes)[keyof RecordTypes]["type"]'.replaceAll(

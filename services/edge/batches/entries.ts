@@ -10,7 +10,7 @@ export type Entry = OutgoingRecord | { size: number; refusal: Omit<Refusal, 'ind
 
 /**
  * Checks a record of this type as it came out of JSON; `sent` is the JSON that it came out of, and `assigned` are the values that the
- * service adds.
+ * service adds, where they are not added with the batch.
  */
 export type ToEntry = (given: unknown, sent: SentBytes, assigned?: Values) => Entry
 
@@ -23,7 +23,7 @@ export const createToEntry = (type: RecordType): ToEntry => {
   return (given, sent, assigned) => {
     const result = validate(given)
     if ('values' in result) {
-      const avro = encode(assigned ? { ...assigned, ...result.values } : result.values)
+      const avro = encode(result.values, assigned)
       return { index: 0, keyedSha256: null, avro, at: 0, size: avro.length }
     }
     const { id, problems } = result

@@ -18,9 +18,9 @@ export type Places = {
 }
 
 /**
- * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their
- * own come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their
- * lane. So have those that are led around a partition that does not move.
+ * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key come again, and
+ * meet where they were before: they are gathered by the partition that their id says, or go to the one that the id of their request
+ * says, and have it as their lane. So have those that are led around a partition that does not move.
  */
 export const createPlaces = ({ interaction }: Catalogue, layout: Layout): Places => {
   const { lanes, submittedPartitions: all, generation } = layout

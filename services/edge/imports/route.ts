@@ -46,7 +46,7 @@ export const addImports = (app: FastifyInstance, deps: ImportRouteDeps): void =>
         contentType,
         async (_request: FastifyRequest, stream: Readable): Promise<ImportBody> => ({ format, stream }),
       )
-    for (const type of deps.catalogue.uploads.values()) addImport(imports, type, { ...deps, open, takeSlot })
+    for (const type of deps.catalogue.all.values()) addImport(imports, type, { ...deps, open, takeSlot })
   })
 }
 

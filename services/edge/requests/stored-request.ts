@@ -1,5 +1,5 @@
 import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
-import { placeOfInteraction } from '#schemas/uuid.js'
+import { isGathered, placeOfInteraction } from '#schemas/uuid.js'
 import type { BatchResult } from '../batches/outcome.js'
 import { countOf, type PresentVerdict } from './present.js'
 import type { KnownRequest, VerdictStore } from './verdict-store.js'
@@ -15,7 +15,9 @@ export const findStored = async (
   const { gatheredId, index } = placeOfInteraction(requestId)
   const isKnown = own.verdicts.length > 0 || own.noted !== undefined
   const { verdicts } = isKnown ? own : await store.ofRequest(orgId, gatheredId)
-  const gathered = verdicts.filter(({ request_id, type }) => request_id === gatheredId && type === interactionType)
+  const gathered = verdicts.filter(
+    ({ request_id, type }) => request_id === gatheredId && isGathered(gatheredId) && type === interactionType,
+  )
   if (gathered.length > 0)
     return {
       verdicts: gathered.filter((one) => index < countOf(one)).map((one) => verdictAt(one, index)),

@@ -23,7 +23,7 @@ export type SubmitAgainDeps = {
   store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
   notes: Pick<RequestNotes, 'open'>
   layout: () => Layout
-  lag: Pick<Lag, 'isBehind'>
+  lag: Pick<Lag, 'isBehind' | 'wayAround'>
   batchLimits: BatchLimits
   gather: Gather
   figures: EdgeFigures

@@ -31,8 +31,8 @@ export const createDryRun = (
     const references = batches.flatMap(({ records }) => records.flatMap((record) => referencesOf(record as Values)))
     // Asked even where there are no references: while Postgres is away the upload would not be decided either.
     const isKnown = await deps.findKnown(upload.orgId, references)
-    // Only interactions are keyed one by one, and they have no dry run. What was decided under the request's key is looked up
-    // above.
+    // Only interactions that come by themselves are keyed one by one, and they have no dry run. What was decided under the
+    // request's key is looked up above.
     // Whether another record of an id waits changes nothing of an answer, except where the organisation may have no more of them.
     const world = {
       isKnown,

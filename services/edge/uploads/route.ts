@@ -7,7 +7,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import { uploadOf } from '#schemas/endpoints/uploads.js'
 import { recordsIn } from '#schemas/events.js'
-import type { RecordType } from '#schemas/record.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { BatchLimits } from '../batches/batches.js'
 import { createToEntry, sentIn, toEntries } from '../batches/entries.js'
@@ -50,7 +50,7 @@ export type UploadDeps = {
 
 /** POST /v1/data/{type}: an address for each type in the catalogue. */
 export const addUploads = (app: FastifyInstance, deps: UploadDeps): void => {
-  for (const type of deps.catalogue.uploads.values()) addUpload(app, type, deps)
+  for (const type of deps.catalogue.all.values()) addUpload(app, type, deps)
 }
 
 /** An upload, and the lines of its records where its body has lines. */
@@ -130,6 +130,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
   )
   addEndpoints(app, deps.catalogue, [post])
   addResource(app, `/v1/data/${type.type}/:id`, {}, (request) => {
+    if (!hasVersions(type)) return `${type.type} have no addresses of their own, and stay as they were recorded`
     const { id } = request.params as { id: string }
     const form = formOf(type, { ...(isUuid(id) && { [type.id]: id }), is_deleted: true })
     return `a record has no address of its own; to delete one, POST it to /v1/data/${type.type} again with "is_deleted": true, as in ${form}`

@@ -1,9 +1,10 @@
 import { keyConflict } from '#http/ids.js'
 import { type RequestError, Unavailable } from '#http/request-error.js'
 import { toNoted } from '#ledger/requests.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
-import type { RecordType } from '#schemas/record.js'
-import { type BatchLimits, toBatches } from '../batches/batches.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
+import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import { type CutLayout, changing, cutAgain } from '../batches/cut-again.js'
 import type { Entry } from '../batches/entries.js'
 import { createCutByLane } from '../batches/lanes.js'
@@ -41,11 +42,20 @@ export type UploadFacts = Pick<
   'orgId' | 'requestId' | 'bodySha256' | 'keyed' | 'wait' | 'keyId' | 'traceparent'
 >
 
+export type ToUpload = (entries: readonly Entry[], given: UploadFacts) => Upload
+
+type ToUploadDeps = {
+  layout: () => CutLayout
+  batchLimits: BatchLimits
+  lag: Pick<Lag, 'wayAround'>
+  now: () => number
+}
+
 /** Cuts records of this type into the batches of one request. */
-export const createToUpload = (
-  type: RecordType,
-  deps: { layout: () => CutLayout; batchLimits: BatchLimits; now: () => number },
-): ((entries: readonly Entry[], given: UploadFacts) => Upload) => {
+export const createToUpload = (type: RecordType, deps: ToUploadDeps): ToUpload =>
+  hasVersions(type) ? createToLanes(type, deps) : createToStream(type, deps)
+
+const createToLanes = (type: RecordType, deps: Omit<ToUploadDeps, 'lag'>): ToUpload => {
   const cutByLane = createCutByLane(type)
   return (entries, given) => {
     const { lanes, generation, earlierLanes = [], isDecidedBefore = true } = deps.layout()
@@ -64,6 +74,31 @@ export const createToUpload = (
     }
   }
 }
+
+// Whatever BATCH_RECORDS and BATCH_BYTES say: cut otherwise than at its first try, a request would be recorded twice.
+const streamLimits: BatchLimits = { records: 500, bytes: 512 * 1024 }
+
+/**
+ * Interactions replace none, so that all of a request may go to any one partition; their ids are given with their batches. With an
+ * Idempotency-Key the same request comes to the same partition, whose verdicts tell what was decided of it.
+ */
+const createToStream =
+  (type: RecordType, deps: ToUploadDeps): ToUpload =>
+  (entries, given) => {
+    const { generation, submittedPartitions, isDecidedBefore = true } = deps.layout()
+    // Only then is it known whether its first try was decided, in a partition that it may have left.
+    if (given.keyed && !isDecidedBefore) throw new Unavailable(changing)
+    const facts = { ...given, submittedAt: deps.now(), lanes: 1, generation }
+    const usual = partitionOf(given.requestId, submittedPartitions)
+    const batches = toBatches(cut(entries, streamLimits), facts).map((batch) => ({
+      ...batch,
+      lane: usual,
+      assigns: true,
+    }))
+    // One without a key is not sent again, and may be led around a partition that does not move.
+    if (!given.keyed) for (const batch of batches) batch.lane = deps.lag.wayAround(type.type, batch) ?? usual
+    return { ...facts, type: type.type, batches }
+  }
 
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }
 

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { catalogue } from '#schemas/catalogue.js'
 import type { RecordType } from '#schemas/record.js'
+import { interactionIdsOf } from '#schemas/uuid.js'
 import { latenciesOf } from '../measure/figures.js'
 import {
   type Body,
@@ -129,7 +130,7 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       // Of several organisations none is looked for: finding a record of any of them would cost ClickHouse too much.
       if (now - sampledAt < sampleEveryMs || plan.keys.length > 1) continue
       sampledAt = now
-      const id = body.ids.length > 0 ? lastIdOf(body) : String(JSON.parse(String(answer)).interaction_id)
+      const id = body.ids.length > 0 ? lastIdOf(body) : givenId(JSON.parse(String(answer)), body.records)
       tell({ kind: 'answered', answered: { type: stream.type, id, at: performance.timeOrigin + now } })
     }
   }
@@ -156,7 +157,7 @@ type Prepared = Awaited<ReturnType<typeof prepare>[number]>
 /** The connections of a stream, each with a body of its own: one that is on its way must not change. */
 const prepare = ({ connections, ...stream }: Stream, { url, keys }: LoadPlan) => {
   const body =
-    stream.type === catalogue.interaction.type
+    stream.path === '/user-interactions' || stream.path === '/interaction'
       ? createInteractionBody(catalogue.interaction)
       : createBody(typeOf(stream.type), stream.recordsPerRequest, stream.wrong, stream.newShops?.count)
   const shops = stream.newShops ? createBody(typeOf('shops'), body.shops.length) : undefined
@@ -186,8 +187,12 @@ const rememberOneIn = (every: number, type: string) => {
   }
 }
 
+/** The id that the service gave to the only interaction of a request, or to the last of many. */
+const givenId = (answer: { interaction_id?: string; request_id: string }, records: number): string =>
+  answer.interaction_id ?? interactionIdsOf(answer.request_id) + (records - 1).toString(16).padStart(4, '0')
+
 const typeOf = (name: string): RecordType => {
-  const type = catalogue.uploads.get(name)
+  const type = catalogue.all.get(name)
   if (!type) throw new Error(`there is no type called ${name}`)
   return type
 }

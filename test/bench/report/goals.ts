@@ -12,6 +12,7 @@ export const goalsOf = (results: Results): Goal[] => {
     measured && cpuOf(measured, ...names) / naive
   const wide = results.workloads.find(({ name }) => name === throughput.name)
   const [ordered, waited] = [inOrder, waiting].map((load) => results.workloads.find(({ name }) => name === load.name))
+  const bulk = findWorkload(results, 'interactions', 5000)
   const one = findInteractions(results, 1)
   const many = findInteractions(results, 64)
   const { growth, flood, start, halfLoad, paced, floors } = results
@@ -42,6 +43,13 @@ export const goalsOf = (results: Results): Goal[] => {
       times('bare'),
       many && many.answeredPerSecond / floors.interaction.answeredPerSecond,
     ),
+    atMost(
+      '5000 interactions a request',
+      1.5,
+      times('shops'),
+      bulk && large && cpuOf(bulk, ...services) / cpuOf(large, ...services),
+    ),
+    atLeast('5000 interactions a request', 40_000, perSecond, bulk?.storedPerSecond),
     atMost('interaction alone, p50', 1.3, times('round trip'), one && one.took.p50 / floors.roundTrip.p50),
     atMost('freshness at half load, p95', 2000, milliseconds, halfLoad.freshness?.p95),
     atMost('second start', 10, seconds, start?.seconds),

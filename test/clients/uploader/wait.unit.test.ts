@@ -124,14 +124,12 @@ describe('--wait', () => {
       // No shop is answered before its offers and the interaction have come.
       if (request.path.startsWith('/v1/data/shops')) await vi.waitFor(() => expect(before).toHaveLength(3), 20_000)
       if (request.path.startsWith('/v1/data/shops')) return waits(request)
-      if (request.path.startsWith('/v1/data/offers')) return waits(request, 1)
-      const waiting = { for: [], until: '2026-01-02T00:00:00.000Z' }
-      return { status: 202, body: { interaction_id: 'i', waiting } }
+      return waits(request, request.path.startsWith('/v1/data/offers') ? 1 : 0)
     })
     const { code, text } = await run(url, folder, '--wait', '24h', '--json')
     expect(code).toBe(exitCodes.accepted)
     expect(requests.map(({ path }) => path).sort()).toEqual([
-      '/user-interactions?missing_references=wait&wait_for=24h',
+      '/v1/data/interactions?missing_references=wait&wait_for=24h',
       '/v1/data/offers?missing_references=wait&wait_for=24h',
       '/v1/data/shops?missing_references=wait&wait_for=24h',
     ])
@@ -223,7 +221,7 @@ it('tells several files in one line, and each when it is over', () => {
   const progress = createProgress({ write: (text) => written.push(text), isTTY: true, columns: 100 }, () => 1000)
   const begin = (file: string, waiting: number) => {
     const report = { ...createReport(file, 'shops'), waiting }
-    return { report, end: progress.begin({ file, size: 100, read: () => 50, report, inside: () => 0 }) }
+    return { report, end: progress.begin({ file, size: 100, read: () => 50, report }) }
   }
   vi.useFakeTimers()
   try {

@@ -6,7 +6,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { boolean, choice, country, date, instant, item, moment, number, reference, text, uuid } from '#schemas/field.js'
 import { lifecycle, type RecordType, record } from '#schemas/record.js'
-import { type Weir, WeirError } from '../../../clients/typescript/src/index.js'
+import { WeirError } from '../../../clients/typescript/src/index.js'
 import { codeOf, lineOf } from '../../../clients/uploader/commands/exit-codes.js'
 import { linesOf } from '../../../clients/uploader/commands/sample.js'
 import { readCsv } from '../../../clients/uploader/read/csv.js'
@@ -19,7 +19,6 @@ import { summaryOf, tableOf } from '../../../clients/uploader/report/summary.js'
 import { idOf } from '../../../clients/uploader/sample/chance.js'
 import { amountsFor, isBroken, recordAt, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
-import { createSendRecords } from '../../../clients/uploader/send/send-records.js'
 import { addAnswer, createReport, type FileReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
 import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
@@ -307,26 +306,19 @@ it('tells progress in one line that fits the terminal, and in whole lines elsewh
     size: 100,
     read: () => 50,
     report: createReport('x', 'shops'),
-    inside: () => 0,
   })
   end()
   expect(written).toEqual(['\r\u001b[K50%  0 records  0/s  50 B of 100 B  x', '\n'])
 })
 
-it('never tells less than before, and counts what is answered of a chunk under way', () => {
+it('never tells less than before', () => {
   vi.useFakeTimers()
   const written: string[] = []
   let time = 0
   const progress = createProgress({ write: (text) => written.push(text) }, () => time)
   const file = (name: string, size: number) => {
-    const state = { read: 0, inside: 0, report: createReport(name, 'shops') }
-    const end = progress.begin({
-      file: name,
-      size,
-      read: () => state.read,
-      report: state.report,
-      inside: () => state.inside,
-    })
+    const state = { read: 0, report: createReport(name, 'shops') }
+    const end = progress.begin({ file: name, size, read: () => state.read, report: state.report })
     return { state, end }
   }
   const told = () => {
@@ -336,10 +328,10 @@ it('never tells less than before, and counts what is answered of a chunk under w
   }
   const first = file('a', 100)
   first.state.read = 60
-  first.state.inside = 30
+  first.state.report.records = 30
   expect(told()).toMatch(/^weir: 60%, 30 records, 3\/s/)
-  // It is read from its start once more, and its records are sent again.
-  Object.assign(first.state, { read: 10, inside: 0 })
+  // It is read from its start once more.
+  first.state.read = 10
   expect(told()).toMatch(/^weir: 60%, 30 records/)
   first.state.read = 90
   const second = file('b', 1000)
@@ -349,24 +341,6 @@ it('never tells less than before, and counts what is answered of a chunk under w
   expect(told()).toMatch(/^weir: 90%, 30 records, .*990 B of 1\.1 kB, 2 files/)
   second.end()
   vi.useRealTimers()
-})
-
-it('counts interactions one by one while their chunk is under way', async () => {
-  const answered: (() => void)[] = []
-  const weir = {
-    interactions: { record: () => new Promise((resolve) => answered.push(() => resolve({}))) },
-  } as unknown as Weir
-  let inside = 0
-  const send = createSendRecords(weir, catalogue.interaction, { dryRun: false, wait: undefined })
-  const onRecord = () => {
-    inside += 1
-  }
-  const sending = send([{}, {}, {}], { onRecord })
-  answered[0]?.()
-  answered[2]?.()
-  await vi.waitFor(() => expect(inside).toBe(2))
-  answered[1]?.()
-  expect(await sending).toEqual({ refused: [], waiting: 0 })
 })
 
 describe('sample data', () => {

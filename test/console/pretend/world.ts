@@ -100,10 +100,10 @@ export const createWorld = (now: () => number) => {
   const judge = (org: string, type: RecordType, record: unknown): { id: string | null; problems: Problem[] } => {
     const validated = createValidator(type)(record)
     if ('problems' in validated) return validated
-    const missing = createReferencesOf(type)(validated.values).filter(
-      (reference) => !stored.has(`${org}/${reference.type}/${reference.id}`),
-    )
-    const id = String(validated.values[type.id] ?? '')
+    // What interactions refer to is not looked up here.
+    const references = type === catalogue.interaction ? [] : createReferencesOf(type)(validated.values)
+    const missing = references.filter((reference) => !stored.has(`${org}/${reference.type}/${reference.id}`))
+    const id = String(validated.values[type.id] ?? (type === catalogue.interaction ? randomUUID() : ''))
     return {
       id,
       problems: missing.map((reference) => ({
@@ -115,8 +115,9 @@ export const createWorld = (now: () => number) => {
   }
 
   const upload = (org: string, typeName: string, given: unknown[], isDryRun: boolean) => {
-    const type = catalogue.uploads.get(typeName)
+    const type = catalogue.all.get(typeName)
     if (!type) return undefined
+    const isInteraction = type === catalogue.interaction
     const at = new Date(now()).toISOString()
     const request = randomUUID()
     const batch = randomUUID()
@@ -162,7 +163,7 @@ export const createWorld = (now: () => number) => {
     const accepted = given.length - errors.length
     if (!isDryRun) {
       const bucket = bucketOf(now())
-      bucket.accepted += accepted
+      bucket[isInteraction ? 'interactions' : 'accepted'] += accepted
       bucket.refused += errors.length
     }
     const status = errors.length === 0 ? 200 : accepted === 0 ? 400 : 207

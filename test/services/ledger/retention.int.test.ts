@@ -218,13 +218,18 @@ it('prunes verdicts on interactions sooner than the others, with the request ids
   await decide(0, [batchOn(0)], 0)
   const { batch_id } = batchOn(0)
   await pool.query(`insert into integrity.cursors (topic, partition, next_offset) values ($1, 0, 1)`, [interactions])
-  await pool.query(
-    `insert into integrity.verdicts
-    select $1::uuid, org_id, request_id, type, batch, batches, first_index, body_sha256, accepted, refused, repeated,
+  const insert = (batchId: string, requestId: string) =>
+    pool.query(
+      `insert into integrity.verdicts
+    select $1::uuid, org_id, $3::uuid, 'interactions', batch, batches, first_index, body_sha256, accepted, refused, repeated,
       decided_at, $2, partition, submitted_offset
-    from integrity.verdicts`,
-    [batch_id, interactions],
-  )
+    from integrity.verdicts where topic <> $2`,
+      [batchId, interactions, requestId],
+    )
+  await insert(batch_id, randomUUID())
+  // A request with many of them under one key is remembered like any other upload.
+  const keyed = keyedRequestId('acme', '/v1/data/interactions', 'a key')
+  await insert(randomUUID(), keyed)
   await inTransaction(pool, (connection) =>
     insertKeyedRequests(connection, [
       { requestId: randomUUID(), batchId: batch_id, place: 0, isAccepted: true, decidedAt: on(0) },
@@ -239,7 +244,13 @@ it('prunes verdicts on interactions sooner than the others, with the request ids
   const gone = { verdicts: 1, waits: 0, keyed_interactions: 0, keyed_requests: 1, retries: 0, audit: 0 }
   expect(await retention.count(before)).toEqual(gone)
   expect(await retention.prune(before)).toEqual(gone)
-  expect((await pool.query('select topic from integrity.verdicts')).rows).toEqual([{ topic }])
+  const kept = await pool.query('select topic, request_id from integrity.verdicts order by topic')
+  expect(kept.rows).toEqual([
+    { topic: interactions, request_id: keyed },
+    { topic, request_id: expect.any(String) },
+  ])
+  const all = { verdicts: date(9), interactionVerdicts: date(9) }
+  expect([(await retention.count(all)).verdicts, (await retention.prune(all)).verdicts]).toEqual([2, 2])
 })
 
 it('keeps what waits, and what became of it for as long as its verdict is kept', async () => {

@@ -8,7 +8,6 @@ import { RecordForm } from '../../components/record-form.js'
 import { Table, When } from '../../components/shown.js'
 import { inline, sentence } from '../../components/words.js'
 import { linkTo } from '../../frame/route.js'
-import { comesAlone } from '../../rows/parts.js'
 
 type MendProps = { type: TypeReference; one: Rejection; onSent: () => void; onClose: () => void }
 
@@ -28,7 +27,8 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
     setFailure(undefined)
     setConflict(undefined)
     try {
-      if (comesAlone(type)) {
+      // By itself, because the answer then tells the id that the service gives it.
+      if (!type.fields.some(({ name }) => name === type.id)) {
         const { interaction_id } = await weir.interactions.record(record as never, { giveUpAfterMs: 60_000 })
         setAccepted({ id: interaction_id })
       } else {

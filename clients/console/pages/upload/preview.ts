@@ -8,7 +8,6 @@ import { kindWords } from '../../components/kinds.js'
 import { Card, Problems, Table } from '../../components/shown.js'
 import { inline, records, sentence } from '../../components/words.js'
 import { type LookedAt, lookInWorker, openParts, type PartReader } from '../../rows/open-in-worker.js'
-import { comesAlone } from '../../rows/parts.js'
 import type { FileRow } from '../../rows/read-file.js'
 import { type FileReading, problemOf } from '../../rows/reading.js'
 import { patience, unreadable } from '../../uploads/uploads.js'
@@ -98,8 +97,6 @@ const tryOut = async ({ file, type, reading, isPatient, weir, signal, onTried }:
   const sent = rows.filter(({ fault }) => !fault)
   const refused = new Map<number, readonly RecordProblem[]>()
   for (const row of rows) if (row.fault) refused.set(row.line, [unreadable(row.fault)])
-  // Of what comes one by one there is no trial.
-  if (comesAlone(type)) return onTried({ ...tried, refused, isDone: true })
   onTried({ ...tried, refused: new Map(), isDone: false })
   // The first rows, within what one request may carry.
   await weir.of(type.type).upload(
@@ -131,9 +128,7 @@ const Outcome = ({ type, tried, isDone, problem, isPatient, isBusy, onSend }: Ou
   const first = rows.slice(0, mostShown)
   const wrong = rows.filter(({ line }) => refused.has(line))
   const isHopeless = missing.length > 0 || wrong.length === rows.length
-  const words = comesAlone(type)
-    ? `Records of ${type.type} are sent one by one, and cannot be tried out before.`
-    : verdictWords(rows.length, wrong.length, isAll, isPatient)
+  const words = verdictWords(rows.length, wrong.length, isAll, isPatient)
   return html`
     <${Card} title="What would happen">
       <div role="status">

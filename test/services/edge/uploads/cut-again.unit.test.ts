@@ -24,6 +24,7 @@ const cutBy = (layout: Partial<CutLayout>, entries: readonly Entry[], records: n
   createToUpload(shop, {
     layout: () => ({ lanes: 1, submittedPartitions: 8, acceptedPartitions: 8, ...layout }),
     batchLimits: { records, bytes: 1_000_000 },
+    lag: { wayAround: () => undefined },
     now: () => 0,
   })(entries, given)
 const idsOf = (batches: readonly { batch_id: string }[]) => batches.map(({ batch_id }) => batch_id)

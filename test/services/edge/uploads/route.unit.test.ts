@@ -108,10 +108,10 @@ describe('an upload', () => {
       fields: { voucher_id: uuid(), code: text(), ...lifecycle },
     })
     const { send } = createEdge({ catalogue: createCatalogue([...uploads, voucher], interaction) })
-    for (const type of [...published.uploads.values(), voucher]) {
+    for (const type of [...published.all.values(), voucher]) {
       expect((await send('POST', `/v1/data/${type.type}`, { records: [sampleOf(type)] })).status, type.type).toBe(200)
     }
-    expect((await send('POST', '/v1/data/interactions', { records: [{}] })).status).toBe(404)
+    expect((await send('POST', '/v1/data/vouchers', { records: [{}] })).status).toBe(404)
   })
 })
 
