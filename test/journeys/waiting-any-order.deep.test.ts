@@ -54,15 +54,16 @@ const inRandomOrder = <T>(of: readonly T[], ...place: string[]): T[] => {
   return order
 }
 
-/** Requests of some hundred records at the most, and several of each type; of interactions, one each. */
+/** Requests of some hundred records at the most, and several of each type; some interactions come by themselves. */
 const toUploads = (items: readonly Item[], waitFor: string): Upload[] =>
   [...catalogue.all.values()].flatMap((type) => {
     const ofType = inRandomOrder(itemsOf(items, type), type.type)
     const size = Math.max(1, Math.min(type.limit, 300, Math.ceil(ofType.length / 8)))
-    return Array.from({ length: Math.ceil(ofType.length / size) }, (_, i) => ({
-      ...{ type, waitFor },
-      items: ofType.slice(i * size, (i + 1) * size),
-    }))
+    const alone = hasVersions(type) ? [] : ofType.splice(0, Math.min(100, Math.ceil(ofType.length / 4)))
+    const requests = Array.from({ length: Math.ceil(ofType.length / size) }, (_, i) =>
+      ofType.slice(i * size, (i + 1) * size),
+    )
+    return [...alone.map((item) => [item]), ...requests].map((items) => ({ type, waitFor, items }))
   })
 
 /** Sends them in random order, many at a time; resolves to the ids of the requests, and how many records waited. */
@@ -74,7 +75,7 @@ const sendAll = async (weir: Weir, uploads: readonly Upload[]) => {
     const { type, items, waitFor } = upload
     const options = { missingReferences: 'wait', waitFor } as const
     const records = items.map(({ record }) => record)
-    if (type === catalogue.interaction) {
+    if (type === catalogue.interaction && records.length === 1) {
       const { waiting } = await weir.interactions.record(records[0] as unknown as Interaction, options)
       waited += waiting ? 1 : 0
       return
