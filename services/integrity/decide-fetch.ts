@@ -1,7 +1,7 @@
 import type { Entity } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
-import type { ForgottenVerdict } from '#ledger/forgotten-verdicts.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
+import type { ForgottenVerdict } from '#ledger/mending/forgotten-verdicts.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { HeldWait, WaitChanges, WhoWaits } from '#ledger/waiting/waits.js'
 import { createDecide, type Decision, noRoom, type Room, roomAfter } from '#schemas/decide.js'

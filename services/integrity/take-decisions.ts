@@ -1,8 +1,8 @@
 import { findAcceptedLosses, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Entity } from '#ledger/entities.js'
 import * as fence from '#ledger/fence.js'
-import { type ForgottenVerdict, takeForgotten } from '#ledger/forgotten-verdicts.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
+import { type ForgottenVerdict, takeForgotten } from '#ledger/mending/forgotten-verdicts.js'
 import {
   claimBodies,
   findBatchDecidedAt,

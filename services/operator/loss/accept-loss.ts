@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
-import { insertForgotten, markForgotten, skipChanges } from '#ledger/forgotten-verdicts.js'
+import { insertForgotten, markForgotten, skipChanges } from '#ledger/mending/forgotten-verdicts.js'
 import type { DecidedBatchAt } from '#ledger/verdicts.js'
 import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'

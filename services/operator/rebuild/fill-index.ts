@@ -1,6 +1,6 @@
 import type { Entity } from '#ledger/entities.js'
 import { type Generation, publishedOf } from '#ledger/layout/layout.js'
-import { type Cursor, insertRebuilt } from '#ledger/rebuilt-entities.js'
+import { type Cursor, insertRebuilt } from '#ledger/mending/rebuilt-entities.js'
 import { groupBy } from '#platform/group-by.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'

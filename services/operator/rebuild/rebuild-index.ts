@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import { findGenerations } from '#ledger/layout/layout.js'
-import { beginNewIndex, type Comparison, compareIndexes, dropNewIndex, swapIndex } from '#ledger/rebuilt-entities.js'
+import {
+  beginNewIndex,
+  type Comparison,
+  compareIndexes,
+  dropNewIndex,
+  swapIndex,
+} from '#ledger/mending/rebuilt-entities.js'
 import { uncheckWaits } from '#ledger/waiting/upkeep.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
 import type { Log } from '#platform/health/log.js'

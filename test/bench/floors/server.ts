@@ -15,9 +15,9 @@ type Upload = { Body: { records: Record<string, string | number | boolean | null
 type Given = Upload['Body']['records'][number]
 
 /** The naive price: each record is one message, nothing is checked. */
-const addNaive = (path: string, valueOf: (record: Given) => string | Buffer): void => {
+const addNaive = (path: string, valueIn: (record: Given) => string | Buffer): void => {
   app.post<Upload>(path, async ({ body: { records } }) => {
-    const messages = records.map((record) => ({ key: String(record.shop_id), value: valueOf(record) }))
+    const messages = records.map((record) => ({ key: String(record.shop_id), value: valueIn(record) }))
     // kafkajs copies the array for each message while it groups them: one call with all 5000 would cost several times as much.
     for (let from = 0; from < messages.length; from += 1000)
       await producer.send({ topic: topics.naive, messages: messages.slice(from, from + 1000) })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Submitted } from '#ledger/fence.js'
-import type { ForgottenVerdict } from '#ledger/forgotten-verdicts.js'
+import type { ForgottenVerdict } from '#ledger/mending/forgotten-verdicts.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { branch } from '#schemas/records/branch.js'
 import { decideFetch, type Known } from '../../../services/integrity/decide-fetch.js'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { insertForgotten, markForgotten } from '#ledger/forgotten-verdicts.js'
+import { insertForgotten, markForgotten } from '#ledger/mending/forgotten-verdicts.js'
 import { findDecidedBetween, findVerdicts } from '#ledger/verdicts.js'
 import { cancelWaits, findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { checkWaits, findMoment } from '#ledger/waiting/relay.js'

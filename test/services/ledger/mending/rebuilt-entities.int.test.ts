@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { beginNewIndex, compareIndexes, dropNewIndex, insertRebuilt, swapIndex } from '#ledger/rebuilt-entities.js'
+import {
+  beginNewIndex,
+  compareIndexes,
+  dropNewIndex,
+  insertRebuilt,
+  swapIndex,
+} from '#ledger/mending/rebuilt-entities.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
-import { createEntityIndex } from '../../../services/integrity/entity-index.js'
-import { takeDecisions } from '../../../services/integrity/take-decisions.js'
-import { alone } from '../../../services/operator/command/alone.js'
-import { inShortTransaction } from '../../../services/operator/rebuild/rebuild-index.js'
-import { batchOf } from '../../support/batch.js'
-import { eventually } from '../../support/eventually.js'
-import { openMigratedDatabase } from '../../support/migrated-database.js'
-import { sampleOf } from '../../support/sample.js'
+import { createEntityIndex } from '../../../../services/integrity/entity-index.js'
+import { takeDecisions } from '../../../../services/integrity/take-decisions.js'
+import { alone } from '../../../../services/operator/command/alone.js'
+import { inShortTransaction } from '../../../../services/operator/rebuild/rebuild-index.js'
+import { batchOf } from '../../../support/batch.js'
+import { eventually } from '../../../support/eventually.js'
+import { openMigratedDatabase } from '../../../support/migrated-database.js'
+import { sampleOf } from '../../../support/sample.js'
 
 const { pool } = await openMigratedDatabase()
 beforeEach(() => inTransaction(pool, dropNewIndex))

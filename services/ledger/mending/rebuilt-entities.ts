@@ -1,6 +1,6 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
-import type { Entity } from './entities.js'
+import type { Entity } from '../entities.js'
 
 // integrity.entities_rebuilt: a new entity index, built and swapped with the one in use by `weir rebuild index`.
 
