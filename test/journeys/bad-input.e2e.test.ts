@@ -31,7 +31,6 @@ describe('a request that cannot be read', () => {
     ['an unknown type', 404, valid, '/v1/data/sharks'],
     ['a type from the prototype', 404, valid, '/v1/data/__proto__'],
     ['a constructor for a type', 404, valid, '/v1/data/constructor'],
-    ['interactions as a type', 404, valid, '/v1/data/interactions'],
     ['a path that cannot be decoded', 400, valid, '/v1/data/%E0%A4%A'],
   ]
   it.each(cases)('%s is a %i', async (_, status, body, path, headers) => {

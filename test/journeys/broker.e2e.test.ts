@@ -6,7 +6,7 @@ import { acceptedTopic, submittedTopic } from '#schemas/derive/names.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
-import { itDeep } from '../support/it-deep.js'
+import { describeDeep } from '../support/it-deep.js'
 import { signalTree } from '../support/process-tree.js'
 import { sampleOf } from '../support/sample.js'
 import { startService } from '../support/system/another-service.js'
@@ -97,7 +97,7 @@ describe('while Postgres hangs', () => {
   })
 })
 
-describe('a broker that refuses writes', () => {
+describeDeep('a broker that refuses writes', () => {
   // Nothing is small enough. (Too few replicas in sync cannot be had with one broker: Kafka asks for no more than there are.)
   const nothing = { 'max.message.bytes': '1' }
   const brokers = system.env.KAFKA_BROKERS
@@ -105,55 +105,49 @@ describe('a broker that refuses writes', () => {
   const isInView = (record: Record<string, unknown>) =>
     eventually(async () => expect(await idsIn('tags', 'tag_id')).toContain(record.tag_id), 90_000)
 
-  itDeep(
-    'of submitted batches: the uploader is told at once, the log says why, and a retry goes through afterwards',
-    async () => {
-      const record = newTag()
-      const key = { 'idempotency-key': randomUUID() }
-      await withTopicSetting(brokers, submittedTopic('tags'), nothing, async () => {
-        // A setting is told to the broker a moment after it is taken.
-        await eventually(async () => {
-          const { status, body } = await uploader().upload('tags', [newTag()])
-          expect(status).toBe(500)
-          expect(body.batches).toMatchObject([{ data: { message: 'the batch may not have been submitted' } }])
-        })
-        expect((await uploader().upload('tags', [record], key)).status).toBe(500)
-        expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)
-        // Seen by operators; a load balancer would take away what still goes.
-        const { parts } = await readyzOf(edge.url)
-        expect(parts.kafka).toMatchObject({
-          ok: false,
-          problem: expect.stringMatching(/did not take .* max message size/),
-        })
-        expect((await readyzOf(edge.url, '?for=uploads')).parts.kafka).toEqual({ ok: true })
+  it('of submitted batches: the uploader is told at once, the log says why, and a retry goes through afterwards', async () => {
+    const record = newTag()
+    const key = { 'idempotency-key': randomUUID() }
+    await withTopicSetting(brokers, submittedTopic('tags'), nothing, async () => {
+      // A setting is told to the broker a moment after it is taken.
+      await eventually(async () => {
+        const { status, body } = await uploader().upload('tags', [newTag()])
+        expect(status).toBe(500)
+        expect(body.batches).toMatchObject([{ data: { message: 'the batch may not have been submitted' } }])
       })
-      const line = edge.logged().findLast(({ msg }) => msg === 'batches not published')
-      expect(JSON.stringify(line)).toContain('max message size')
-      await eventually(async () => expect((await uploader().upload('tags', [record], key)).status).toBe(200), 60_000)
-      await isInView(record)
-    },
-  )
+      expect((await uploader().upload('tags', [record], key)).status).toBe(500)
+      expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)
+      // Seen by operators; a load balancer would take away what still goes.
+      const { parts } = await readyzOf(edge.url)
+      expect(parts.kafka).toMatchObject({
+        ok: false,
+        problem: expect.stringMatching(/did not take .* max message size/),
+      })
+      expect((await readyzOf(edge.url, '?for=uploads')).parts.kafka).toEqual({ ok: true })
+    })
+    const line = edge.logged().findLast(({ msg }) => msg === 'batches not published')
+    expect(JSON.stringify(line)).toContain('max message size')
+    await eventually(async () => expect((await uploader().upload('tags', [record], key)).status).toBe(200), 60_000)
+    await isInView(record)
+  })
 
-  itDeep(
-    'of accepted events: what was decided is published when that is over, and other types go on meanwhile',
-    async () => {
-      const record = newTag()
-      const before = pidOf('integrity')
-      await withTopicSetting(brokers, acceptedTopic('tags'), nothing, async () => {
-        // Decided and told; its events cannot follow.
-        expect((await uploader().upload('tags', [record])).status).toBe(200)
-        await eventually(() => expect(serviceLog('integrity')).toContain(`for ${acceptedTopic('tags')}/`))
-        expect((await org.uploader.upload('shops', [sampleOf(shop, { is_deleted: false })])).status).toBe(200)
-        await eventually(async () => {
-          const { parts } = await readyzOf(system.edgeUrl)
-          expect(parts.integrity).toMatchObject({ problem: expect.stringContaining('are not decided or published') })
-          expect((await readyzOf(system.edgeUrl, '?for=uploads')).parts.integrity).toEqual({ ok: true })
-        })
-        expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)
+  it('of accepted events: what was decided is published when that is over, and other types go on meanwhile', async () => {
+    const record = newTag()
+    const before = pidOf('integrity')
+    await withTopicSetting(brokers, acceptedTopic('tags'), nothing, async () => {
+      // Decided and told; its events cannot follow.
+      expect((await uploader().upload('tags', [record])).status).toBe(200)
+      await eventually(() => expect(serviceLog('integrity')).toContain(`for ${acceptedTopic('tags')}/`))
+      expect((await org.uploader.upload('shops', [sampleOf(shop, { is_deleted: false })])).status).toBe(200)
+      await eventually(async () => {
+        const { parts } = await readyzOf(system.edgeUrl)
+        expect(parts.integrity).toMatchObject({ problem: expect.stringContaining('are not decided or published') })
+        expect((await readyzOf(system.edgeUrl, '?for=uploads')).parts.integrity).toEqual({ ok: true })
       })
-      await isInView(record)
-      await isReady()
-      expect(pidOf('integrity')).toBe(before)
-    },
-  )
+      expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)
+    })
+    await isInView(record)
+    await isReady()
+    expect(pidOf('integrity')).toBe(before)
+  })
 })

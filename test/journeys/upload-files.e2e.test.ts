@@ -183,8 +183,10 @@ itDeep('ends at Ctrl-C while the server is silent, and says how to go on', async
 
 it('takes Parquet, group by group, gzipped too, and keeps its refused records as NDJSON', async () => {
   const statement = `
-    select shop_id, name, if(number = 77, 'Great Britain', region) as region, is_public, created, toInt64(number) as number from (
-      select *, rowNumberInAllBlocks() as number from weir.shops where org_id = '${org.name}' order by shop_id limit 250)
+    select generateUUIDv4(number) as shop_id, concat('Shop ', toString(number)) as name,
+      if(number = 77, 'Great Britain', 'GB') as region, toNullable(true) as is_public, now64(3, 'UTC') as created,
+      toInt64(number) as number
+    from numbers(250)
     format Parquet settings output_format_parquet_row_group_size = 100, max_block_size = 100`
   const answer = await fetch(new URL('/', new URL(system.env.CLICKHOUSE_URL ?? '').origin), {
     method: 'POST',
