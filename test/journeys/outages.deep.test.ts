@@ -128,7 +128,8 @@ describe('while Postgres is away', () => {
       const refused = await uploader.upload('shops', [keyed], key)
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
       expect(refused.body).toMatchObject({
-        message: expect.stringContaining('the stored verdicts cannot be read at the moment'),
+        // On a busy machine the upload before may have waited for so long that nothing more is taken in.
+        message: expect.stringMatching(/the stored verdicts cannot be read at the moment|is still to be decided/),
       })
 
       const { httpStatus, parts } = await readyzOf(edgeUrl, '?for=uploads')
