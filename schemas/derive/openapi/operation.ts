@@ -56,9 +56,11 @@ type Parameter = { name: string; in: string; required?: true; description?: stri
 
 const parametersOf = ({ parameters = {}, query = {}, takesKey, takesPrefer }: Endpoint): Parameter[] => [
   ...Object.entries(parameters).map(([name, schema]) => ({ name, in: 'path', required: true as const, schema })),
-  ...inPlace('query', query),
+  ...inPlace('query', query).map((parameter) => (query[parameter.name]?.isOptional ? parameter : needed(parameter))),
   ...inPlace('header', { ...(takesKey && idempotencyKey), ...(takesPrefer && prefer) }),
 ]
+
+const needed = ({ name, in: place, ...rest }: Parameter): Parameter => ({ name, in: place, required: true, ...rest })
 
 const inPlace = (place: string, properties: Properties): Parameter[] =>
   Object.entries(properties).map(([name, { description, ...schema }]) => ({
