@@ -1,4 +1,3 @@
-import type { Field } from '../field.js'
 import type { RecordType } from '../record.js'
 import type { AvroBytes } from './avro-bytes.js'
 import { codes, readToken, skipBlanks, standsAt } from './json-bytes.js'
@@ -10,21 +9,6 @@ export type ReadStraight = (json: Buffer, at: number, out: AvroBytes) => number
 // Longer than what stands before any value as clients write it.
 const longestLead = 100
 
-/** The kinds whose writers look at each byte of a string, and take no quote and no backslash. */
-const looksAtEachByte: Readonly<Record<Field['kind'], boolean>> = {
-  uuid: true,
-  reference: true,
-  item: true,
-  country: true,
-  choice: true,
-  instant: true,
-  moment: true,
-  date: true,
-  text: false,
-  number: false,
-  boolean: false,
-}
-
 /**
  * A reader for records of one type, straight from the bytes of the request: no string and no object is made. It takes a part of
  * what the validator takes, and nothing else; what it does not take the validator decides. JSON.parse, the validator and avsc
@@ -32,7 +16,7 @@ const looksAtEachByte: Readonly<Record<Field['kind'], boolean>> = {
  */
 export const createStraightReader = (type: RecordType): ReadStraight => {
   const writers = Object.values(type.fields).map(createFieldWriter)
-  const fields = Object.entries(type.fields).map(([name, { kind }], place) => ({
+  const fields = Object.keys(type.fields).map((name, place) => ({
     place,
     /** The place of the field that came after this one last time. */
     next: place + 1,
@@ -41,7 +25,7 @@ export const createStraightReader = (type: RecordType): ReadStraight => {
     /** What stood before its value last time, from the quote of its name on. */
     lead: Buffer.from(`"${name}":`),
     /** How long its string was last time; -1 where its end has to be looked for. */
-    likely: looksAtEachByte[kind] ? 0 : -1,
+    likely: writers[place]?.looksAtEachByte ? 0 : -1,
     token: (writers[place] as FieldWriter).token,
   }))
   type StraightField = (typeof fields)[number]

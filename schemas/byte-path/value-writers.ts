@@ -9,11 +9,18 @@ import { codes, createToken, type JsonToken, standsAt } from './json-bytes.js'
 export type WriteValue = (out: AvroBytes, json: Buffer, token: JsonToken) => boolean
 
 /** A field of a record that is being read: where its value stands, and how it is written. */
-export type FieldWriter = { isRequired: boolean; write: WriteValue; token: JsonToken }
+export type FieldWriter = {
+  isRequired: boolean
+  write: WriteValue
+  /** Whether it looks at each byte of a string, and takes no quote and no backslash. */
+  looksAtEachByte: boolean
+  token: JsonToken
+}
 
 export const createFieldWriter = (field: Field): FieldWriter => ({
   isRequired: field.required,
   write: createValueWriter(field),
+  looksAtEachByte: field.kind !== 'text',
   token: createToken(),
 })
 

@@ -56,7 +56,7 @@ it('shows no figure that is not known, and says why and what to do', async ({ sk
   if (!findChromium()) skip(noChromium)
   const ending = new AbortController()
   const headers = { authorization: `Bearer ${keys.other}` }
-  // Kept: of an answer that nobody refers to any more, Node ends the stream.
+  // In a variable: Node closes the stream of an answer that was collected as garbage.
   const streams = await Promise.all(
     Array.from({ length: 4 }, () => fetch(`${edge.url}/v1/live`, { headers, signal: ending.signal })),
   )

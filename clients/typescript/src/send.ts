@@ -38,6 +38,34 @@ export type SendTexts = (
 /** Whether a browser is to finish the request where its page is left meanwhile. It takes 64 KiB in all of such bodies. */
 type Outliving = { keepalive?: boolean | undefined }
 
+/**
+ * Sends records with `send`. Where the operator, or a proxy on the way, takes only smaller bodies, they go in halves, one after the other,
+ * since they may have records with one id; `half` tells these apart: '', '-1', '-2', '-1-1', …
+ */
+export const sendInHalves = async (
+  texts: readonly string[],
+  send: (some: readonly string[], half: string) => Promise<SendResult>,
+  onTooLarge?: (some: readonly string[]) => void,
+  half = '',
+): Promise<SendResult> => {
+  try {
+    return await send(texts, half)
+  } catch (error) {
+    if (!(error instanceof WeirError) || error.status !== 413 || texts.length === 1) throw error
+    onTooLarge?.(texts)
+    const middle = Math.ceil(texts.length / 2)
+    const first = await sendInHalves(texts.slice(0, middle), send, onTooLarge, `${half}-1`)
+    const second = await sendInHalves(texts.slice(middle), send, onTooLarge, `${half}-2`)
+    const moved = <T extends { index: number }>(one: T): T => ({ ...one, index: middle + one.index })
+    return {
+      ...second,
+      accepted: first.accepted + second.accepted,
+      refused: [...first.refused, ...second.refused.map(moved)],
+      waiting: [...first.waiting, ...second.waiting.map(moved)],
+    }
+  }
+}
+
 export const createSendTexts =
   (call: Call): SendTexts =>
   async (

@@ -1,6 +1,6 @@
 import type { CallOptions, RetryNotice } from './call.js'
 import type { RefusedRecord, WaitingForOthers } from './requests.js'
-import type { SendableType, SendResult, SendTexts } from './send.js'
+import { type SendableType, type SendResult, type SendTexts, sendInHalves } from './send.js'
 import { createIdGate } from './under-way/id-gate.js'
 import { createInFlight, type InFlightPlace } from './under-way/in-flight.js'
 import { createBatchSource, type RecordBatch } from './under-way/record-batches.js'
@@ -80,30 +80,19 @@ export const uploadAll = async <Item>(
     await calling('onProgress', () => onProgress?.(progress()))
   }
 
-  const send = async (texts: readonly string[], place: InFlightPlace): Promise<SendResult> => {
+  const send = (texts: readonly string[], place: InFlightPlace): Promise<SendResult> => {
     const noteRetry = (retry: RetryNotice) => {
       if (retry.status === 429 || retry.status === 503) place.busy()
       onRetry?.(retry)
     }
-    counts.requests += 1
-    try {
-      return await deps.sendTexts(deps.type, texts, { ...options, dryRun, onRetry: noteRetry })
-    } catch (error) {
-      // The operator, or a proxy on the way, takes smaller bodies than usual.
-      if (!(error instanceof WeirError) || error.status !== 413 || texts.length === 1) throw error
-      source.shrink(texts.reduce((sum, { length }) => sum + length, 0))
-      const middle = Math.ceil(texts.length / 2)
-      // One half after the other: they may have records with one id.
-      const first = await send(texts.slice(0, middle), place)
-      const second = await send(texts.slice(middle), place)
-      const moved = <T extends { index: number }>(one: T): T => ({ ...one, index: middle + one.index })
-      return {
-        ...second,
-        accepted: first.accepted + second.accepted,
-        refused: [...first.refused, ...second.refused.map(moved)],
-        waiting: [...first.waiting, ...second.waiting.map(moved)],
-      }
-    }
+    return sendInHalves(
+      texts,
+      (some) => {
+        counts.requests += 1
+        return deps.sendTexts(deps.type, some, { ...options, dryRun, onRetry: noteRetry })
+      },
+      (some) => source.shrink(some.reduce((sum, { length }) => sum + length, 0)),
+    )
   }
 
   const run = async (batch: RecordBatch<Item>, place: InFlightPlace): Promise<void> => {

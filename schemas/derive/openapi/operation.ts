@@ -1,5 +1,5 @@
 import type { Content, Endpoint, EndpointAnswer, EndpointBody } from '../../endpoints/endpoint.js'
-import { type Properties, type Schema, text } from '../../endpoints/values.js'
+import { optional, type Properties, type Schema, text } from '../../endpoints/values.js'
 
 type Publish = (schema: Schema) => Schema
 
@@ -56,30 +56,33 @@ type Parameter = { name: string; in: string; required?: true; description?: stri
 
 const parametersOf = ({ parameters = {}, query = {}, takesKey, takesPrefer }: Endpoint): Parameter[] => [
   ...Object.entries(parameters).map(([name, schema]) => ({ name, in: 'path', required: true as const, schema })),
-  ...inPlace('query', query).map((parameter) => (query[parameter.name]?.isOptional ? parameter : needed(parameter))),
+  ...inPlace('query', query),
   ...inPlace('header', { ...(takesKey && idempotencyKey), ...(takesPrefer && prefer) }),
 ]
-
-const needed = ({ name, in: place, ...rest }: Parameter): Parameter => ({ name, in: place, required: true, ...rest })
 
 const inPlace = (place: string, properties: Properties): Parameter[] =>
   Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: place,
+    ...(!schema.isOptional && { required: true as const }),
     description: String(description),
     schema,
   }))
 
 const idempotencyKey = {
-  'Idempotency-Key': text(
-    'Makes a repeated request the same request: same ids, same answer, one effect; with another body it is a 409. A key is remembered for at least 24 hours, and for as long as what was decided can be looked up.',
-    { pattern: '^[\\x21-\\x7e]{1,255}$' },
+  'Idempotency-Key': optional(
+    text(
+      'Makes a repeated request the same request: same ids, same answer, one effect; with another body it is a 409. A key is remembered for at least 24 hours, and for as long as what was decided can be looked up.',
+      { pattern: '^[\\x21-\\x7e]{1,255}$' },
+    ),
   ),
 }
 const prefer = {
-  Prefer: text(
-    '`respond-async` (RFC 7240): the answer is a 202 as soon as the records are safely stored, and its `Location` tells what becomes of them. With `wait=10` beside it, the outcome is waited for, up to so many seconds. Other preferences are ignored.',
-    { pattern: '^[\\x20-\\x7e]{0,200}$', examples: ['respond-async', 'respond-async, wait=10'] },
+  Prefer: optional(
+    text(
+      '`respond-async` (RFC 7240): the answer is a 202 as soon as the records are safely stored, and its `Location` tells what becomes of them. With `wait=10` beside it, the outcome is waited for, up to so many seconds. Other preferences are ignored.',
+      { pattern: '^[\\x20-\\x7e]{0,200}$', examples: ['respond-async', 'respond-async, wait=10'] },
+    ),
   ),
 }
 

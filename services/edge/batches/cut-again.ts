@@ -13,7 +13,7 @@ export type CutLayout = Layout & {
   isDecidedBefore?: boolean
 }
 
-/** What an uploader is told while the lanes are being changed. */
+/** The answer to uploads that come while "weir lanes change" is at work. */
 export const changing = 'the lanes of this system are being changed; try again in a second; retrying is safe'
 
 /**

@@ -4,7 +4,7 @@ import { toNoted } from '#ledger/requests.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
-import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
+import { type BatchLimits, cut, type RequestFacts, toBatches } from '../batches/batches.js'
 import { type CutLayout, changing, cutAgain } from '../batches/cut-again.js'
 import type { Entry } from '../batches/entries.js'
 import { createCutByLane } from '../batches/lanes.js'
@@ -52,43 +52,50 @@ type ToUploadDeps = {
 }
 
 /** Cuts records of this type into the batches of one request. */
-export const createToUpload = (type: RecordType, deps: ToUploadDeps): ToUpload =>
-  hasVersions(type) ? createToLanes(type, deps) : createToStream(type, deps)
-
-const createToLanes = (type: RecordType, deps: Omit<ToUploadDeps, 'lag'>): ToUpload => {
-  const cutByLane = createCutByLane(type)
+export const createToUpload = (type: RecordType, deps: ToUploadDeps): ToUpload => {
+  const toBatchesOf = hasVersions(type) ? createCutToLanes(type, deps) : createCutToStream(type, deps)
   return (entries, given) => {
-    const { lanes, generation, earlierLanes = [], isDecidedBefore = true } = deps.layout()
-    const facts = { ...given, submittedAt: deps.now(), lanes, generation }
-    // Only then is it known whether its first try was decided in part.
-    if (given.keyed && !isDecidedBefore) throw new Unavailable(changing)
-    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, lanes)
-    const limits = deps.batchLimits
+    const layout = deps.layout()
+    // Whether its first try was decided, in the lanes of before, is known only once all of those is decided.
+    if (given.keyed && layout.isDecidedBefore === false) throw new Unavailable(changing)
+    const { generation } = layout
+    return { type: type.type, ...toBatchesOf(entries, { ...given, submittedAt: deps.now(), generation }, layout) }
+  }
+}
+
+type CutRequest = (
+  entries: readonly Entry[],
+  facts: UploadFacts & Pick<RequestFacts, 'submittedAt' | 'generation'>,
+  layout: CutLayout,
+) => Omit<Upload, 'type'>
+
+const createCutToLanes = (type: RecordType, { batchLimits: limits }: Pick<ToUploadDeps, 'batchLimits'>): CutRequest => {
+  const cutByLane = createCutByLane(type)
+  return (entries, given, { lanes, earlierLanes = [] }) => {
+    const facts = { ...given, lanes }
+    const { slices, ...howCut } = cutByLane(entries, limits, lanes)
     const again = (decided: ReadonlySet<string>) =>
       cutAgain(cutByLane, entries, facts, { limits, earlierLanes }, decided)
     return {
       ...facts,
-      type: type.type,
       batches: toBatches(slices, facts, howCut),
       ...(given.keyed && earlierLanes.length > 0 && { cutAgain: again }),
     }
   }
 }
 
-// Whatever BATCH_RECORDS and BATCH_BYTES say: cut otherwise than at its first try, a request would be recorded twice.
+// Not BATCH_RECORDS and BATCH_BYTES, which an operator may change: a request that is sent again has to be cut as it was the first time, or
+// its interactions would be recorded twice.
 const streamLimits: BatchLimits = { records: 500, bytes: 512 * 1024 }
 
 /**
  * Interactions replace none, so that all of a request may go to any one partition; their ids are given with their batches. With an
  * Idempotency-Key the same request comes to the same partition, whose verdicts tell what was decided of it.
  */
-const createToStream =
-  (type: RecordType, deps: ToUploadDeps): ToUpload =>
-  (entries, given) => {
-    const { generation, submittedPartitions, isDecidedBefore = true } = deps.layout()
-    // Only then is it known whether its first try was decided, in a partition that it may have left.
-    if (given.keyed && !isDecidedBefore) throw new Unavailable(changing)
-    const facts = { ...given, submittedAt: deps.now(), lanes: 1, generation }
+const createCutToStream =
+  (type: RecordType, deps: Pick<ToUploadDeps, 'lag'>): CutRequest =>
+  (entries, given, { submittedPartitions }) => {
+    const facts = { ...given, lanes: 1 }
     const usual = partitionOf(given.requestId, submittedPartitions)
     const batches = toBatches(cut(entries, streamLimits), facts).map((batch) => ({
       ...batch,
@@ -97,7 +104,7 @@ const createToStream =
     }))
     // One without a key is not sent again, and may be led around a partition that does not move.
     if (!given.keyed) for (const batch of batches) batch.lane = deps.lag.wayAround(type.type, batch) ?? usual
-    return { ...facts, type: type.type, batches }
+    return { ...facts, batches }
   }
 
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }

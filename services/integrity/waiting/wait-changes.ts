@@ -68,8 +68,10 @@ export const createWaitsOfFetch = (
         const begun = older && begunNow.get(older)
         if (now) {
           if (begun) begun.missing = now.for
-          else changes.prolonged.push({ ...row, missing: now.for })
-          if (older && !begun) waitNow.set(id, { ...older, missing: now.for })
+          else {
+            changes.prolonged.push({ ...row, missing: now.for })
+            if (older) waitNow.set(id, { ...older, missing: now.for })
+          }
         } else {
           const problems = refusedAt.get(index)?.problems ?? null
           const acceptedVersion = problems ? null : versionOf(offset, index)

@@ -55,8 +55,8 @@ export const takeForgotten = async (
 }
 
 /**
- * Has every further change of a record that waits count as later than those that were published and are forgotten: the numbers of changes
- * have gone back with everything else. Nobody makes a billion changes while a standby lags.
+ * Changes of waiting records are numbered, and readers go by the highest number. The sequence of these numbers went back with everything
+ * else: it goes on a billion later, which is more than can have been published and forgotten.
  */
 export const skipChanges = async (pool: Pool): Promise<void> => {
   await pool.query(`select setval('integrity.waiting_changes', nextval('integrity.waiting_changes') + 1000000000)`)

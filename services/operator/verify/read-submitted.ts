@@ -1,3 +1,4 @@
+import { decidedUntil } from '#ledger/cursors.js'
 import { isAcceptedLoss, isForgotten, type Submitted } from '#ledger/fence.js'
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
@@ -60,8 +61,8 @@ export const readSubmitted = async (
       counts.records += recordsIn(each.batch) - resumed.length
       if (each.offset >= cursor) {
         counts.waiting += recordsIn(each.batch) - resumed.length
-        // A Postgres without any cursor was emptied on purpose, and goes on where the group is.
-        if (cursors.size > 0 && each.offset < (published.get(place) ?? 0)) {
+        const known = decidedUntil(cursors, { topic, partition }, 0)
+        if (known !== undefined && each.offset < (published.get(place) ?? 0)) {
           const where = `batch ${each.batch.batch_id} at ${place}@${each.offset}`
           const found = `Postgres knows this partition up to ${cursor}`
           subject.differences.add({ kind: 'decision_forgotten', type: reader.one.type.type, where, found })

@@ -5,7 +5,7 @@ import { changingCalls } from './wire/broker-call.js'
 import { decodeFetchAnswer } from './wire/fetch-answer.js'
 
 // What kafkajs lets no caller choose: how a fetch is decoded, what happens before a consumer joins or leaves its group, what it does where
-// its coordinator cannot write, and who gets which partition.
+// its coordinator cannot write or has moved, and who gets which partition.
 // Each consumer has brokers of its own, so what is changed here holds for that consumer alone.
 
 /** kafkajs has these too; its types leave them out. */
@@ -15,10 +15,6 @@ const groupCalls = ['syncGroup', 'heartbeat', 'offsetCommit'] as const
 
 type GroupCluster = Cluster & { findGroupCoordinator: (group: { groupId: string }) => Promise<Broker> }
 
-/**
- * While a group's coordinator moves, a consumer of kafkajs may fail to join again and go on as the member that it was: its heartbeats go to
- * the new coordinator, and its commits to the old one for ever. So a commit that came to the wrong broker is sent to the right one.
- */
 export const adjustBrokers = (
   cluster: Cluster,
   deps: {
@@ -60,6 +56,8 @@ export const adjustBrokers = (
       const call = broker[name]
       broker[name] = (request) => call.call(broker, request).catch(asMoved)
     }
+    // While a group's coordinator moves, a consumer of kafkajs may fail to join again and go on as the member that it was: its heartbeats go
+    // to the new coordinator, and its commits to the old one for ever. So a commit to the wrong broker is sent to the right one.
     const commit = broker.offsetCommit
     commitTo.set(broker, commit)
     broker.offsetCommit = (request) =>

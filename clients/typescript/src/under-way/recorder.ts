@@ -1,6 +1,6 @@
 import type { CallOptions } from '../call.js'
 import { type Interaction, recordTypes } from '../record-types.js'
-import { newKey, type SendResult, type SendTexts, toText } from '../send.js'
+import { newKey, type SendResult, type SendTexts, sendInHalves, toText } from '../send.js'
 import type { WaitOptions } from '../waiting.js'
 import { type RecordProblem, WeirError } from '../weir-error.js'
 import { isPage, whenLeaving } from './leaving.js'
@@ -8,9 +8,9 @@ import { isPage, whenLeaving } from './leaving.js'
 /** How a recorder works. Without any of it: up to 500 interactions, or those of a second, are sent at once, and 8 MiB are held. */
 export type RecorderOptions = Pick<CallOptions, 'onRetry'> &
   WaitOptions & {
-    /** So many are sent as soon as they are there; 500 unless said, 5000 at the most. */
+    /** How many interactions are sent in one request: 500 by default, 5000 at the most. */
     batchSize?: number | undefined
-    /** Fewer are sent once the oldest was recorded so many milliseconds ago; 1000 unless said. */
+    /** How many milliseconds an interaction waits for others to be sent with: 1000 by default. */
     everyMs?: number | undefined
     /** The most bytes that are held, as JSON, those under way too; 8 MiB unless said. */
     mostBytes?: number | undefined
@@ -34,7 +34,7 @@ export type Recorder = {
   record: (interaction: Interaction) => boolean
   /** Sends what is held; rejects where some of it cannot be sent now, which is then tried again later. */
   flush: () => Promise<RecorderCounts>
-  /** Sends what is held, for 10 seconds unless said. What is left then is lost, and told. No more is taken. */
+  /** Takes no more, and sends what is held, for up to 10 seconds by default. What is not sent by then is lost, and told to `onLost`. */
   close: (options?: { withinMs?: number | undefined }) => Promise<RecorderCounts>
   counts: () => RecorderCounts
 }
@@ -114,7 +114,9 @@ export const createRecorder = (
     const how = { ...options, giveUpAfterMs: roundMs, signal: stop.signal, keepalive }
     let failure: unknown
     try {
-      note(chunk, await sendWhole(sendTexts, chunk.texts, { ...how, idempotencyKey: chunk.key }))
+      const sendSome = (texts: readonly string[], half: string) =>
+        sendTexts(type, texts, { ...how, idempotencyKey: `${chunk.key}${half}` })
+      note(chunk, await sendInHalves(chunk.texts, sendSome))
     } catch (error) {
       failure = error
       if (isHeld(chunk) && isFinal(error)) {
@@ -245,31 +247,6 @@ export const createRecorder = (
       return end(withinMs)
     },
     counts: countsNow,
-  }
-}
-
-/** Sends a chunk; in halves where the operator, or a proxy on the way, takes only smaller bodies. */
-const sendWhole = async (
-  sendTexts: SendTexts,
-  texts: readonly string[],
-  options: Parameters<SendTexts>[2] & { idempotencyKey: string },
-): Promise<SendResult> => {
-  try {
-    return await sendTexts(recordTypes.interactions, texts, options)
-  } catch (error) {
-    if (!(error instanceof WeirError) || error.status !== 413 || texts.length === 1) throw error
-    const middle = Math.ceil(texts.length / 2)
-    const part = (some: readonly string[], half: number) =>
-      sendWhole(sendTexts, some, { ...options, idempotencyKey: `${options.idempotencyKey}-${half}` })
-    const first = await part(texts.slice(0, middle), 1)
-    const second = await part(texts.slice(middle), 2)
-    const moved = <T extends { index: number }>(one: T): T => ({ ...one, index: middle + one.index })
-    return {
-      ...second,
-      accepted: first.accepted + second.accepted,
-      refused: [...first.refused, ...second.refused.map(moved)],
-      waiting: [...first.waiting, ...second.waiting.map(moved)],
-    }
   }
 }
 
