@@ -1,8 +1,6 @@
 import kafkajs, { type Broker, type Cluster, type PartitionAssigner } from 'kafkajs'
 import { type Assignee, assignPartitions } from './assignment.js'
-import { placeOf } from './partitions.js'
-import { changingCalls } from './wire/broker-call.js'
-import { decodeFetchAnswer } from './wire/fetch-answer.js'
+import { createFetch } from './wire/fetch-session.js'
 
 // What kafkajs lets no caller choose: how a fetch is decoded, what happens before a consumer joins or leaves its group, what it does where
 // its coordinator cannot write or has moved, and who gets which partition.
@@ -20,6 +18,8 @@ export const adjustBrokers = (
   deps: {
     /** The most that a fetch unpacks: Kafka bounds it by compressed bytes only, and 512 KiB of repeated texts were 83 MiB. */
     bytesPerFetch: number
+    /** Whether it fetches again and again, and not once or twice. */
+    inSession: boolean
     /** How many milliseconds Kafka may hold the next fetch back at the most. */
     longestWait: () => number
     /** Awaited before the group may give this consumer's partitions to another one. */
@@ -34,19 +34,11 @@ export const adjustBrokers = (
     const broker = (await find(node)) as GroupBroker
     if (adjusted.has(broker)) return broker
     adjusted.add(broker)
-    const { fetch, joinGroup, leaveGroup } = broker
+    const { joinGroup, leaveGroup } = broker
+    const fetch = createFetch(broker, deps)
     broker.fetch = (request) => {
       const maxWaitTime = Math.min(request.maxWaitTime ?? Number.POSITIVE_INFINITY, deps.longestWait())
-      const offsets = new Map(
-        request.topics.flatMap(({ topic, partitions }) =>
-          partitions.map(({ partition, fetchOffset }) => [placeOf({ topic, partition }), Number(fetchOffset)]),
-        ),
-      )
-      const decoding = changingCalls(broker, (call) => {
-        const asked = { version: call.request.apiVersion, offsets, bytes: deps.bytesPerFetch }
-        return { ...call, response: { ...call.response, decode: (answer) => decodeFetchAnswer(answer, asked) } }
-      })
-      return fetch.call(decoding, { ...request, maxWaitTime })
+      return fetch({ ...request, maxWaitTime })
     }
     broker.joinGroup = async (request) => {
       await deps.beforeGroupChange()

@@ -207,7 +207,7 @@ const consume = async (
         const beforeGroupChange = () => whileBeating(heartbeat, ended).catch(() => {})
         // A partition whose work ends aside is part of the fetch after the one that is under way.
         const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
-        adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
+        adjustBrokers(config.cluster, { bytesPerFetch, inSession: true, longestWait, beforeGroupChange })
         return createAssigner(() => had)(config)
       },
       // For groups in which a member of an earlier version is left, which knows only this one.

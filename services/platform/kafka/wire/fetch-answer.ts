@@ -1,5 +1,4 @@
 import { createPauses, type Pause } from '../../process/pauses.js'
-import { placeOf } from '../partitions.js'
 import {
   isControl,
   isTransactional,
@@ -14,8 +13,8 @@ import {
 type Asked = {
   /** The version of Kafka's fetch request, 4 to 11. */
   version: number
-  /** The first offset that is wanted, by `topic/partition`: Kafka answers with whole record batches. */
-  offsets: ReadonlyMap<string, number>
+  /** The first offset that is wanted of a partition: Kafka answers with whole record batches. */
+  offsetOf: (topic: string, partition: number) => number
   /** The most that is unpacked; the record batch that exceeds it is the last one, and what follows is fetched again. */
   bytes: number
 }
@@ -31,11 +30,12 @@ export const decodeFetchAnswer = async (answer: Buffer, asked: Asked) => {
   const read = createReader(answer)
   const throttleTime = read.int32()
   const errorCode = version >= 7 ? read.int16() : 0
-  if (version >= 7) read.int32()
-  const responses = []
+  const sessionId = version >= 7 ? read.int32() : 0
+  const responses: AnsweredTopic[] = []
+  const logs: { log: Buffer; from: number; aborted: Aborted[]; messages: StandIn[] }[] = []
   for (let topics = read.int32(); topics > 0; topics--) {
     const topicName = read.text()
-    const partitions = []
+    const partitions: AnsweredTopic['partitions'] = []
     for (let left = read.int32(); left > 0; left--) {
       const partition = read.int32()
       const partitionError = read.int16()
@@ -46,8 +46,10 @@ export const decodeFetchAnswer = async (answer: Buffer, asked: Asked) => {
       for (let count = read.int32(); count > 0; count--)
         aborted.push({ producerId: read.int64(), firstOffset: read.int64() })
       const preferredReadReplica = version >= 11 ? read.int32() : -1
-      const from = asked.offsets.get(placeOf({ topic: topicName, partition })) ?? 0
-      const messages = await decodeLog(read.bytes(), { from, aborted, room, pause })
+      const from = asked.offsetOf(topicName, partition)
+      const messages: StandIn[] = []
+      const log = read.bytes()
+      if (log.length > 0) logs.push({ log, from, aborted, messages })
       partitions.push({
         partition,
         errorCode: partitionError,
@@ -61,10 +63,26 @@ export const decodeFetchAnswer = async (answer: Buffer, asked: Asked) => {
     }
     responses.push({ topicName, partitions })
   }
+  // Kafka names the partitions in the same order again and again: those at the end would never be unpacked while the others are full.
+  const first = Math.floor(Math.random() * logs.length)
+  for (const { log, from, aborted, messages } of [...logs.slice(first), ...logs.slice(0, first)])
+    messages.push(...(await decodeLog(log, { from, aborted, room, pause })))
   // From version 8 on it is the client that has to wait, and kafkajs does so.
-  return { throttleTime: 0, clientSideThrottleTime: version >= 8 ? throttleTime : 0, errorCode, responses }
+  return { throttleTime: 0, clientSideThrottleTime: version >= 8 ? throttleTime : 0, errorCode, sessionId, responses }
 }
 
+type AnsweredTopic = {
+  topicName: string
+  partitions: {
+    partition: number
+    errorCode: number
+    highWatermark: string
+    lastStableOffset: string
+    preferredReadReplica: number
+    abortedTransactions: never[]
+    messages: StandIn[]
+  }[]
+}
 type Aborted = { producerId: number; firstOffset: number }
 
 const decodeLog = async (

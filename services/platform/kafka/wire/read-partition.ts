@@ -26,7 +26,12 @@ export const withPartitionReader = async <T>(
   work: (reader: PartitionReader) => Promise<T>,
 ): Promise<T> => {
   const { cluster, reset } = createOwnCluster<Cluster>(clientWith, open)
-  adjustBrokers(cluster, { bytesPerFetch, longestWait: () => longestWait, beforeGroupChange: async () => {} })
+  adjustBrokers(cluster, {
+    bytesPerFetch,
+    inSession: false,
+    longestWait: () => longestWait,
+    beforeGroupChange: async () => {},
+  })
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`Kafka was read for more than ${ms} ms`)), ms)

@@ -69,17 +69,29 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 it('unpacks no more than the bound, and the record batch that exceeds it', async () => {
   const { cluster, fetch } = openCluster([await partitionOf(8), await partitionOf(8)])
-  const deps = { bytesPerFetch: 25 * kilobyte, longestWait: () => 100, beforeGroupChange: async () => {} }
+  const deps = {
+    bytesPerFetch: 25 * kilobyte,
+    inSession: true,
+    longestWait: () => 100,
+    beforeGroupChange: async () => {},
+  }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
-  // Each fetch has the same room, also beside another one.
-  for (const fetched of [...(await Promise.all([fetch(), fetch()])), await fetch()])
-    expect(fetched).toEqual([numbers(30), []])
+  // Each fetch has the same room, also beside another one; and no partition is always the last one.
+  const all = [...(await Promise.all([fetch(), fetch()]))]
+  while (all.length < 40) all.push(await fetch())
+  for (const fetched of all) expect(fetched).toContainEqual(numbers(30))
+  for (const [one, other] of [
+    [0, 1],
+    [1, 0],
+  ] as const)
+    expect(all.some((fetched) => fetched[one]?.length === 30 && fetched[other]?.length === 0)).toBe(true)
 })
 
 it('unpacks the first record batch of a fetch however large it is', async () => {
   const { cluster, fetch } = openCluster([await partitionOf(3)])
   adjustBrokers(cluster as unknown as AnyCluster, {
     bytesPerFetch: 1,
+    inSession: true,
     longestWait: () => 100,
     beforeGroupChange: async () => {},
   })
@@ -88,7 +100,12 @@ it('unpacks the first record batch of a fetch however large it is', async () => 
 
 it('unpacks all where there is room', async () => {
   const { cluster, fetch } = openCluster([await partitionOf(8), await partitionOf(8)])
-  const deps = { bytesPerFetch: 1024 * kilobyte, longestWait: () => 100, beforeGroupChange: async () => {} }
+  const deps = {
+    bytesPerFetch: 1024 * kilobyte,
+    inSession: true,
+    longestWait: () => 100,
+    beforeGroupChange: async () => {},
+  }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
   expect(await fetch()).toEqual([numbers(80), numbers(80)])
 })
@@ -99,6 +116,7 @@ it('joins and leaves a group only after what has to happen before', async () => 
   const released = new Promise<void>((resolve) => (release = resolve))
   adjustBrokers(cluster as unknown as AnyCluster, {
     bytesPerFetch: 1,
+    inSession: true,
     longestWait: () => 100,
     beforeGroupChange: () => released,
   })
@@ -116,7 +134,7 @@ it('joins and leaves a group only after what has to happen before', async () => 
 it('lets Kafka hold a fetch back only for as long as there is time', async () => {
   const { cluster, waits, fetch } = openCluster([])
   let longest = 500
-  const deps = { bytesPerFetch: 1, longestWait: () => longest, beforeGroupChange: async () => {} }
+  const deps = { bytesPerFetch: 1, inSession: true, longestWait: () => longest, beforeGroupChange: async () => {} }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
   await fetch(300)
   longest = 100
@@ -130,7 +148,7 @@ it('looks for another coordinator where its own cannot write', async () => {
   const broken = Object.assign(new Error('cut'), { name: 'KafkaJSConnectionError' })
   const broker = await cluster.findBroker()
   Object.assign(broker, { heartbeat: () => Promise.reject(away), offsetCommit: () => Promise.reject(broken) })
-  const deps = { bytesPerFetch: 1, longestWait: () => 100, beforeGroupChange: async () => {} }
+  const deps = { bytesPerFetch: 1, inSession: true, longestWait: () => 100, beforeGroupChange: async () => {} }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
   await cluster.findBroker()
   await expect(broker.heartbeat({})).rejects.toMatchObject({ type: 'NOT_COORDINATOR_FOR_GROUP' })
@@ -155,7 +173,7 @@ it('sends a commit that came to the wrong broker to the coordinator, once', asyn
     findBroker: async (name: string) => brokers.get(name),
     findGroupCoordinator: () => cluster.findBroker(said),
   }
-  const deps = { bytesPerFetch: 1, longestWait: () => 100, beforeGroupChange: async () => {} }
+  const deps = { bytesPerFetch: 1, inSession: true, longestWait: () => 100, beforeGroupChange: async () => {} }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
   const commit = (await cluster.findBroker('a'))?.offsetCommit as (request: unknown) => Promise<unknown>
   await commit({ groupId: 'g' })
