@@ -23,6 +23,8 @@ export type Measured = {
   /** Milliseconds from an answer until its record was seen in ClickHouse. */
   freshness?: Latencies
   processes: Record<string, Usage>
+  /** What a unit of the yardstick's work took meanwhile: how slow the machine was. */
+  yardstickMicros: number
   /** How many cores were busy with what does not belong to the bench, and the machine's load average at the end. */
   othersCores: number
   loadAverage: number
@@ -62,6 +64,20 @@ export type Results = {
   /** How long the second start on the same data took. */
   start?: { seconds: number }
   growth?: Growth
+}
+
+/**
+ * The same loads as they would have been at one speed of the machine, the middle one of the run: all CPU by what the yardstick took
+ * meanwhile. What a load took by the clock stays as it was.
+ */
+export const atOneSpeed = (all: readonly Measured[], load: Measured): Measured => {
+  const sorted = all.map(({ yardstickMicros }) => yardstickMicros).toSorted((a, b) => a - b)
+  const factor = (sorted[Math.floor(sorted.length / 2)] ?? 1) / load.yardstickMicros
+  const processes = Object.entries(load.processes).map(([name, usage]) => [
+    name,
+    { ...usage, cpuMicros: Math.round(usage.cpuMicros * factor * 100) / 100 },
+  ])
+  return { ...load, processes: Object.fromEntries(processes) }
 }
 
 /** The services whose CPU is the price of a record in Weir. */

@@ -70,7 +70,7 @@ export const runBench = async ({ form, growTo, say, onStarted }: RunOptions): Pr
 }
 
 const measureAll = async (
-  { system, generator, clickhouse, pids, meter, say }: Bench,
+  { system, generator, yardstick, clickhouse, pids, meter, say }: Bench,
   floors: Floors,
   { seconds, leastRecords, warmSeconds, roundTrips, turns, turnSeconds }: Form,
 ): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'paced' | 'bytesOnDisk'>> => {
@@ -98,6 +98,7 @@ const measureAll = async (
     clickhouse,
     brokers: system.env.KAFKA_BROKERS,
     pids: new Map([...pids, ['floors', floors.pid]]),
+    yardstick,
   })
 
   say('uploading what others refer to, and warming up …')

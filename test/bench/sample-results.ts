@@ -20,6 +20,7 @@ export const sampleMeasured = (
   processes: Object.fromEntries(
     Object.entries(cpu).map(([name, cpuMicros]) => [name, { cpuMicros, megabytes: 200, peakMegabytes: 250 }]),
   ),
+  yardstickMicros: 1000,
   othersCores: 0.2,
   loadAverage: 2.5,
   statuses: { 200: 100 },

@@ -5,12 +5,14 @@ import { pidIn } from '../support/process-tree.js'
 import { startWholeSystem, type WholeSystem } from '../support/system/whole-system.js'
 import { type Generator, startGenerator } from './load/start-generator.js'
 import { createMeter, type Meter } from './measure/meter.js'
+import { startYardstick, type Yardstick } from './measure/start-yardstick.js'
 import { cpuOf, type Measured, services } from './results.js'
 
 /** What a step of the bench works with: a running system, and what loads and measures it. */
 export type Bench = {
   system: WholeSystem
   generator: Generator
+  yardstick: Yardstick
   clickhouse: ClickHouse
   pids: ReadonlyMap<string, number>
   meter: Meter
@@ -31,11 +33,13 @@ export const withSystem = async <T>(
   say('starting a system …')
   const { system, stop } = await startWholeSystem({ env, ...(dataDir === undefined ? {} : { dataDir }) })
   const generator = startGenerator()
+  const yardstick = startYardstick()
   const clickhouse = createClickHouse(system.env.CLICKHOUSE_URL)
   let stopped: Promise<void> | undefined
   const stopAll = () => {
     stopped ??= (async () => {
       generator.stop()
+      yardstick.stop()
       await clickhouse.close()
       await stop()
     })()
@@ -44,8 +48,8 @@ export const withSystem = async <T>(
   onStarted(stopAll)
   try {
     const pids = new Map([...pidsOf(system.dataDir), ['generator', generator.pid]])
-    const meter = createMeter({ generator, clickhouse, brokers: system.env.KAFKA_BROKERS, pids })
-    return await work({ system, generator, clickhouse, pids, meter, say })
+    const meter = createMeter({ generator, clickhouse, brokers: system.env.KAFKA_BROKERS, pids, yardstick })
+    return await work({ system, generator, yardstick, clickhouse, pids, meter, say })
   } finally {
     await stopAll()
   }
@@ -61,5 +65,5 @@ const pidsOf = (dataDir: string): [string, number][] =>
 export const lineOf = (measured: Measured): string => {
   const cpu = measured.processes.floors ? cpuOf(measured, 'floors') : cpuOf(measured, ...services)
   const trouble = measured.problem ? `; ${measured.problem}` : ''
-  return `${measured.name}: ${measured.answeredPerSecond} records answered a second, ${cpu.toFixed(1)} µs CPU each${trouble}`
+  return `${measured.name}: ${measured.answeredPerSecond} records answered a second, ${cpu.toFixed(1)} µs CPU each (yardstick ${measured.yardstickMicros.toFixed(0)})${trouble}`
 }

@@ -10,6 +10,7 @@ import type { Generator } from '../load/start-generator.js'
 import type { Measured, Usage } from '../results.js'
 import { latenciesOf } from './figures.js'
 import { readMachine, readProcesses, residentMegabytes, type Spent } from './processes.js'
+import type { Yardstick } from './start-yardstick.js'
 
 export type Meter = {
   /** Sends a load, waits until all of it is in ClickHouse, and says what it took. */
@@ -34,8 +35,9 @@ export const createMeter = (deps: {
   brokers: string
   /** The processes to look at, by name. */
   pids: ReadonlyMap<string, number>
+  yardstick: Yardstick
 }): Meter => {
-  const { generator, clickhouse, brokers, pids } = deps
+  const { generator, clickhouse, brokers, pids, yardstick } = deps
 
   const measured = async (
     name: string,
@@ -45,6 +47,7 @@ export const createMeter = (deps: {
     // What an earlier load left to do would count for this one.
     await untilQuiet(brokers, quietWithinMs)
     const peaks = watchPeaks(pids)
+    const unitTook = await yardstick.begin()
     let before = readAll(pids)
     let began = performance.now()
     const { result, freshness } = await send(() => {
@@ -53,6 +56,7 @@ export const createMeter = (deps: {
     })
     const seconds = (performance.now() - began) / 1000
     const after = readAll(pids)
+    const yardstickMicros = round(await unitTook())
     const ours = after.bench.cpuSeconds - before.bench.cpuSeconds
     const [first] = plan.streams
     return {
@@ -68,6 +72,7 @@ export const createMeter = (deps: {
       took: result.took,
       ...(freshness.length > 0 ? { freshness: latenciesOf(freshness) } : {}),
       processes: usages(before.each, after.each, peaks.stop(), result.records),
+      yardstickMicros,
       othersCores: round(Math.max(0, after.machine - before.machine - ours) / seconds),
       loadAverage: round(loadavg()[0] ?? 0),
       statuses: result.statuses,

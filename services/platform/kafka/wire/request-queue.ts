@@ -1,22 +1,49 @@
 import { createRequire } from 'node:module'
 import { unlike } from './known-client.js'
 
-type RequestQueue = { pending?: readonly unknown[]; scheduleCheckPendingRequests?: () => void }
+/** What of kafkajs's own class is used or replaced here. */
+type RequestQueue = {
+  pending?: readonly unknown[]
+  inflight: Map<number, { sentAt: number; requestTimeout: number; timeoutRequest: () => void }>
+  enforceRequestTimeout: boolean
+  requestTimeout: number
+  requestTimeoutIntervalId: NodeJS.Timeout | null
+  isConnected: () => boolean
+  destroy: () => void
+  scheduleCheckPendingRequests?: () => void
+  scheduleRequestTimeoutCheck?: () => void
+}
+
+// A request may take 30 s: whether it took too long need not be known to a tenth of a second, for each connection.
+const lookForTimeoutsEvery = 1_000
 
 /**
- * Once a connection has had an answer, kafkajs looks every millisecond, for ever, whether one of its requests is pending: it
- * pauses until a moment that is over. An idle edge, integrity and sink spent 15 % of a core on that. With nothing pending there is
- * nothing to look for: the next request is sent at once, or has the queue look again.
+ * An idle connection of kafkajs wakes its process again and again.
+ * - Once it has had an answer, it looks every millisecond, for ever, whether one of its requests is pending: it pauses until a moment that
+ *   is over. An idle edge, integrity and sink spent 15 % of a core on that. With nothing pending there is nothing to look for: the next
+ *   request is sent at once, or has the queue look again.
+ * - It looks ten times a second whether a request has timed out.
  */
 export const quietRequestQueues = (): void => {
   if (areQuiet) return
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as {
     prototype: RequestQueue
   }
-  const schedule = prototype.scheduleCheckPendingRequests
-  if (schedule === undefined) throw unlike('a request queue has no scheduleCheckPendingRequests')
+  const { scheduleCheckPendingRequests, scheduleRequestTimeoutCheck } = prototype
+  if (scheduleCheckPendingRequests === undefined) throw unlike('a request queue has no scheduleCheckPendingRequests')
+  if (scheduleRequestTimeoutCheck === undefined) throw unlike('a request queue has no scheduleRequestTimeoutCheck')
   prototype.scheduleCheckPendingRequests = function (): void {
-    if (this.pending?.length !== 0) schedule.call(this)
+    if (this.pending?.length !== 0) scheduleCheckPendingRequests.call(this)
+  }
+  prototype.scheduleRequestTimeoutCheck = function (): void {
+    if (!this.enforceRequestTimeout) return
+    this.destroy()
+    const look = () => {
+      for (const request of this.inflight.values())
+        if (Date.now() - request.sentAt > request.requestTimeout) request.timeoutRequest()
+      if (!this.isConnected()) this.destroy()
+    }
+    this.requestTimeoutIntervalId = setInterval(look, Math.min(this.requestTimeout, lookForTimeoutsEvery))
   }
   areQuiet = true
 }
