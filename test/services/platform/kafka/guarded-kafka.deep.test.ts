@@ -151,7 +151,7 @@ describe('the rights of deploy/kafka-acls.sh', () => {
       reads: [submitted],
     },
     { user: 'weir-sink', writes: [rejected], reads: [accepted, interactions, rejected, waiting] },
-    { user: 'weir-operator', writes: [accepted, interactions, rejected], reads: Object.values(topics) },
+    { user: 'weir-operator', writes: [submitted, accepted, interactions, rejected], reads: Object.values(topics) },
   ]
   /** The words that begin the names of a user's groups. */
   const groupOf = (user: User): string => (user === 'weir-operator' ? 'weir-reader-' : `${user}-`)
