@@ -6,6 +6,7 @@ import { SetUpFailure } from './tool.mjs'
 /** The browser in which the tests use the console. Nothing else needs it, and without it those tests are skipped, with the reason. */
 export const chromium = {
   title: 'Chromium',
+  seconds: 40,
   isNeeded: () => process.getuid?.() === 0 && existsSync('/etc/debian_version') && !hasChromium(),
   run: async (detail) => {
     detail('installing with apt-get')

@@ -9,6 +9,7 @@ const stamp = join(partsDir, 'classes-of')
 /** Halves every later start of Kafka and the registry (servers/class-archives.ts). What cannot be made is done without. */
 export const classArchives = {
   title: 'quick starts of Kafka and the registry',
+  seconds: 12,
   isNeeded: () => mayWrite() && (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== madeOf()),
   run: async (detail) => {
     try {

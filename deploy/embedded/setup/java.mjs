@@ -15,6 +15,7 @@ const incoming = join(partsDir, `incoming-${process.pid}`)
 /** Java runs Kafka and the schema registry. */
 export const java = {
   title: 'Java',
+  seconds: 30,
   // Asking Java for its version takes 0.2 s. Once the jars are there the version was good, and it is enough that Java exists.
   isNeeded: () => (jars.isNeeded() ? javaVersion() < OLDEST_JAVA : findJava() === undefined),
   run: async (detail) => {
@@ -27,6 +28,7 @@ export const java = {
 /** Maven fetches the jars of Kafka and the registry, and is needed for nothing else. */
 export const maven = {
   title: 'Maven',
+  seconds: 30,
   isNeeded: () => jars.isNeeded() && !isOnPath('mvn'),
   run: async (detail) => {
     detail('installing with apt-get')
@@ -39,6 +41,7 @@ export const maven = {
 /** Fetches what pom.xml names: Kafka into .parts/kafka and the schema registry into .parts/registry. */
 export const jars = {
   title: 'Kafka and schema registry',
+  seconds: 25,
   writes: [partsDir, join(partsDir, 'kafka'), join(partsDir, 'registry')],
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== pomHash(),
   run: async (detail) => {

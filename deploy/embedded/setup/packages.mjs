@@ -5,6 +5,7 @@ import { root, runTool } from './tool.mjs'
 /** The npm packages. `npm ci` is needed when the packages that npm recorded as installed are not those of the lockfile. */
 export const packages = {
   title: 'npm packages',
+  seconds: 30,
   writes: [root, join(root, 'node_modules')],
   isNeeded: () => {
     // npm writes this record last, so an interrupted installation has none.

@@ -10,8 +10,8 @@ export function createProgress(output) {
   const begun = Date.now()
   const say = (text) => output.write(`${clear(output)}[${seconds(begun)}] ${text}\n`)
 
-  /** Runs `work`, which may call its argument with a few words on how far it is. */
-  const step = async (title, work) => {
+  /** Runs `work`, which may call its argument with a few words on how far it is. `left` is said when it is done. */
+  const step = async (title, work, left = '') => {
     const started = Date.now()
     let detail = ''
     const line = () => `${title}${detail && `: ${detail}`}`
@@ -23,7 +23,7 @@ export function createProgress(output) {
       await work((text) => {
         detail = text
       })
-      say(`${title}: done in ${seconds(started).trim()}`)
+      say(`${title}: done in ${seconds(started).trim()}${left}`)
     } finally {
       clearInterval(timer)
       output.write(clear(output))

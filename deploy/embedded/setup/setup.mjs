@@ -44,9 +44,14 @@ export async function setUp({
     const problems = [...(isJavaNeeded ? findToolProblems() : []), ...(await findProblems())]
     if (problems.length > 0) throw new SetUpFailure(problems.join('\n'))
     const progress = createProgress(output)
+    progress.say(`to be set up: ${whatIsLeft(needed)} on two cores and a quick line`)
     await withLock(progress, async () => {
-      // Asked again under the lock: another set-up may have done the step while this one waited.
-      for (const step of steps) if (step.isNeeded()) await progress.step(step.title, step.run)
+      for (const [n, step] of steps.entries()) {
+        // Asked again under the lock: another set-up may have done the step while this one waited.
+        if (!step.isNeeded()) continue
+        const left = steps.slice(n + 1).filter((each) => each.isNeeded())
+        await progress.step(step.title, step.run, left.length > 0 ? `; left: ${whatIsLeft(left)}` : '')
+      }
     })
     progress.say('set up')
   } catch (error) {
@@ -58,6 +63,10 @@ export async function setUp({
     leaveSignals()
   }
 }
+
+/** @param {{ title: string, seconds: number }[]} steps each with what it usually takes */
+const whatIsLeft = (steps) =>
+  `${steps.map(({ title }) => title).join(', ')}, about ${steps.reduce((sum, step) => sum + step.seconds, 0)} s`
 
 function refuseOtherNode() {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
