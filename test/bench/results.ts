@@ -59,6 +59,8 @@ export type Results = {
   paced?: { inOrder: Measured; waiting: Measured }
   /** Bytes that a record takes on disk, in each part. */
   bytesOnDisk: Record<string, number>
+  /** Milliseconds of a request of an organisation that sends little: alone, and beside one that sends all it can. */
+  neighbour?: { alone: Latencies; beside: Latencies }
   /** 150 connections with 5000 records each. */
   flood?: Measured
   /** How long the second start on the same data took. */
@@ -92,9 +94,29 @@ export const findInteractions = (results: Results, connections: number): Measure
 export const cpuOf = (measured: Measured, ...processes: readonly string[]): number =>
   processes.reduce((sum, name) => sum + (measured.processes[name]?.cpuMicros ?? 0), 0)
 
-/** µs a record of the cheaper naive way: the mean of its runs, some before and some after Weir's. */
-export const naivePrice = ({ floors: { naive } }: Results): number => {
-  const ways = groupBy(naive, ({ name }) => name)
-  const meanOf = (runs: readonly Measured[]) => runs.reduce((sum, each) => sum + cpuOf(each, 'floors'), 0) / runs.length
-  return Math.min(...[...ways.values()].map(meanOf))
+/** The cheaper naive way with these requests: its runs, some before and some after Weir's. */
+export const naiveRuns = (
+  { floors: { naive } }: Results,
+  like: Pick<Measured, 'type' | 'recordsPerRequest'> = { type: 'shops', recordsPerRequest: 5000 },
+): Measured[] => {
+  const same = naive.filter((each) => each.type === like.type && each.recordsPerRequest === like.recordsPerRequest)
+  const ways = [...groupBy(same, ({ name }) => name).values()]
+  return ways.toSorted((a, b) => meanOf(a, naiveCpu) - meanOf(b, naiveCpu))[0] ?? []
 }
+
+/** µs a record of the cheaper naive way with these requests; undefined where it was not measured. */
+export const naivePrice = (
+  results: Results,
+  like?: Pick<Measured, 'type' | 'recordsPerRequest'>,
+): number | undefined => {
+  const runs = naiveRuns(results, like)
+  return runs.length > 0 ? meanOf(runs, naiveCpu) : undefined
+}
+
+const naiveCpu = (measured: Measured): number => cpuOf(measured, 'floors')
+
+export const meanOf = (runs: readonly Measured[], figure: (measured: Measured) => number): number =>
+  runs.reduce((sum, each) => sum + figure(each), 0) / runs.length
+
+/** Records a second, by how fast the machine was: the same for a machine that is twice as slow for a while. */
+export const steadyRate = (perSecond: number, { yardstickMicros }: Measured): number => perSecond * yardstickMicros

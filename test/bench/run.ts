@@ -2,15 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { packageRoot } from '#platform/process/package-root.js'
 import { type Floors, startFloors } from './floors/start-floors.js'
 import { measureGrowth } from './growth.js'
 import type { LoadPlan, Stream } from './load/plan.js'
+import { startGenerator } from './load/start-generator.js'
 import { latenciesOf } from './measure/figures.js'
 import { createMeter } from './measure/meter.js'
 import { bytesOnDisk } from './measure/processes.js'
 import { makeOrganisations } from './organisations.js'
-import { cpuOf, type Measured, type Results, services } from './results.js'
+import { atOneSpeed, cpuOf, type Measured, type Results, services } from './results.js'
 import { type Bench, lineOf, type OnStarted, withSystem } from './system.js'
 import {
   type Form,
@@ -20,6 +22,8 @@ import {
   halfLoadOf,
   inOrder,
   knownRecords,
+  noisy,
+  quiet,
   throughput,
   throughputOrganisations,
   type Workload,
@@ -73,7 +77,7 @@ const measureAll = async (
   { system, generator, yardstick, clickhouse, pids, meter, say }: Bench,
   floors: Floors,
   { seconds, leastRecords, warmSeconds, roundTrips, turns, turnSeconds }: Form,
-): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'paced' | 'bytesOnDisk'>> => {
+): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'paced' | 'neighbour' | 'bytesOnDisk'>> => {
   const weir = { url: system.edgeUrl, keys: [system.demoKey] }
   const bare = { url: floors.url, keys: ['none'] }
   /** Requests of a few records are many; of interactions there are never so many. */
@@ -104,13 +108,12 @@ const measureAll = async (
   say('uploading what others refer to, and warming up …')
   for (const [type, count] of knownRecords)
     await generator.know({ type, count, url: system.edgeUrl, key: system.demoKey })
-  for (const { streams } of Object.values(floorLoads))
+  for (const { streams } of [...floorLoads.naive, floorLoads.floor, floorLoads.interaction])
     await generator.load({ ...bare, streams, seconds: warmSeconds / 2 })
   for (const { name, streams } of warmUps)
     await meter.measure(name, { ...weir, streams, ...lasting(streams), seconds: warmSeconds })
 
-  const naives = [floorLoads.json, floorLoads.avro]
-  const naiveBefore = await byTurns(1, naives, measureFloor)
+  const naiveBefore = await byTurns(1, floorLoads.naive, measureFloor)
   const floor = await measureFloor(floorLoads.floor)
   const interaction = await measureFloor(floorLoads.interaction)
   const roundTrip = latenciesOf(await floors.roundTrips(roundTrips))
@@ -120,7 +123,7 @@ const measureAll = async (
   const measured: Measured[] = []
   for (const workload of workloads) measured.push(await measure(workload))
   const fullSpeed = await byTurns(turns, [inOrder, waiting], (load) => measure(load, { seconds: turnSeconds }))
-  measured.push(...fullSpeed.map(cheapestOf))
+  measured.push(...fullSpeed.map(middleOf))
   const keys = await makeOrganisations(system.env.POSTGRES_URL, 'throughput', throughputOrganisations)
   measured.push(await measure(throughput, { keys }))
   const halfOf = ({ name }: Workload) => (measured.find((each) => each.name === name)?.storedPerSecond ?? 0) / 2
@@ -136,13 +139,39 @@ const measureAll = async (
   ]
   const [ordered = [], waited = []] = await byTurns(turns, pacedLoads, (load) => measure(load, pace))
   const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), all)
-  const naiveAfter = await byTurns(1, naives, measureFloor)
+  const naiveAfter = await byTurns(1, floorLoads.naive, measureFloor)
+  const neighbour = await measureNeighbour(weir, keys, seconds)
+  say(`beside a flood, p50 of a small request: ${neighbour.beside.p50} ms; alone: ${neighbour.alone.p50} ms`)
+  const naive = [...naiveBefore, ...naiveAfter].flat()
+  const steady = (load: Measured) => atOneSpeed([...all, ...naive], load)
   return {
-    floors: { naive: [...naiveBefore, ...naiveAfter].flat(), floor, interaction, roundTrip },
-    workloads: measured,
-    halfLoad,
-    paced: { inOrder: cheapestOf(ordered), waiting: cheapestOf(waited) },
+    floors: { naive: naive.map(steady), floor: steady(floor), interaction: steady(interaction), roundTrip },
+    workloads: measured.map(steady),
+    halfLoad: steady(halfLoad),
+    paced: { inOrder: steady(middleOf(ordered)), waiting: steady(middleOf(waited)) },
+    neighbour,
     bytesOnDisk,
+  }
+}
+
+/** What an organisation that sends little notices of one that sends all it can. */
+const measureNeighbour = async (
+  { url, keys }: Pick<LoadPlan, 'url' | 'keys'>,
+  noisyKeys: readonly string[],
+  seconds: number,
+): Promise<NonNullable<Results['neighbour']>> => {
+  const [one, other] = [startGenerator(), startGenerator()]
+  try {
+    const little = () => one.load({ url, keys, ...quiet, seconds })
+    const { took: alone } = await little()
+    const flooding = other.load({ url, keys: noisyKeys.slice(0, 1), ...noisy, seconds: 2 * seconds })
+    await wait((seconds * 1000) / 4)
+    const { took: beside } = await little()
+    await flooding
+    return { alone, beside }
+  } finally {
+    one.stop()
+    other.stop()
   }
 }
 
@@ -158,11 +187,12 @@ const byTurns = async (
   return found
 }
 
-/** What else goes on on a machine only adds to what a load takes: of several turns, the one that took least tells most. */
-const cheapestOf = (measured: readonly Measured[]): Measured => {
-  const [cheapest] = measured.toSorted((a, b) => cpuOf(a, ...services) - cpuOf(b, ...services))
-  if (!cheapest) throw new Error('nothing was measured')
-  return cheapest
+/** Of several turns, the one in the middle, by what a record took at the machine's speed of the time. */
+const middleOf = (measured: readonly Measured[]): Measured => {
+  const price = (load: Measured) => cpuOf(load, ...services) / load.yardstickMicros
+  const middle = measured.toSorted((a, b) => price(a) - price(b))[Math.floor((measured.length - 1) / 2)]
+  if (!middle) throw new Error('nothing was measured')
+  return middle
 }
 
 /** How long the second start on the same data takes. The first one makes topics, tables and a database. */

@@ -49,7 +49,7 @@ export const sampleResults = (over: Partial<Results> = {}): Results => {
     machine: { cores: 2, model: 'a processor', gigabytes: 8, node: 'v22.0.0' },
     seconds: 150,
     floors: {
-      naive: [floor('naive: JSON', 14), floor('naive: Avro', 15), floor('naive: JSON', 16), floor('naive: Avro', 19)],
+      naive: [floor('naive: JSON', 15), floor('naive: Avro', 16), floor('naive: JSON', 17), floor('naive: Avro', 19)],
       floor: floor('floor: a message a body', 2.4),
       interaction: floor('bare interactions × 64', 120),
       roundTrip: latenciesOf([8, 10, 12]),

@@ -37,7 +37,7 @@ const interactions = (connections: number): Workload => ({
 })
 
 /** All types at the same time, in requests of 100 records of which 2 are refused, and interactions beside them. */
-const mixed: Workload = {
+export const mixed: Workload = {
   name: 'all types, 2% refused',
   streams: [
     ...[...catalogue.uploads.keys()].map((type) => ({
@@ -108,22 +108,38 @@ export const growing = {
   ofOrganisations: upload('shops', 500),
 }
 
+/** The same requests, sent to the naive way, which writes each record in this form. */
+const naively = ({ name, streams }: Workload, form: 'JSON' | 'Avro'): Workload => ({
+  name: `naive ${form}: ${name}`,
+  streams: streams.map(({ wrong: _, ...stream }) => ({
+    ...stream,
+    path: stream.recordsPerRequest === 1 ? '/interaction' : `/naive-${form.toLowerCase()}/${stream.type}`,
+  })),
+})
+
 /** The floors get the same bodies by the same connections. */
 export const floorLoads = {
-  json: {
-    name: 'naive: a message a record, JSON',
-    streams: [{ ...streamOf(upload('shops', 5000)), path: '/naive-json' }],
-  },
-  avro: {
-    name: 'naive: a message a record, Avro',
-    streams: [{ ...streamOf(upload('shops', 5000)), path: '/naive-avro' }],
-  },
+  naive: [
+    ...[upload('shops', 5000), upload('transactions', 5000), upload('shops', 100)].flatMap((load) => [
+      naively(load, 'JSON'),
+      naively(load, 'Avro'),
+    ]),
+    naively(mixed, 'JSON'),
+  ],
   floor: { name: 'floor: a message a body', streams: [{ ...streamOf(upload('shops', 5000)), path: '/floor' }] },
   interaction: {
     name: 'bare interactions × 64',
     streams: [{ ...streamOf(interactions(64)), path: '/interaction' }],
   },
-} satisfies Record<string, Workload>
+}
+
+/** An organisation that sends little, alone and beside one that sends all it can. */
+export const quiet = {
+  // So many connections that none of its requests waits for another one of its own.
+  streams: [{ ...streamOf(upload('shops', 20)), connections: 8 }],
+  perSecond: 80,
+}
+export const noisy = { streams: [{ ...streamOf(upload('shops', 5000)), connections: 16 }] }
 
 /** What others refer to, and how many of each. */
 export const knownRecords: [type: string, count: number][] = [

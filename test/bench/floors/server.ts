@@ -3,6 +3,7 @@
 import avsc from 'avsc'
 import fastify from 'fastify'
 import { Kafka, logLevel } from 'kafkajs'
+import { catalogue } from '#schemas/catalogue.js'
 import { topics } from './topics.js'
 
 const kafka = new Kafka({ brokers: (process.env.KAFKA_BROKERS ?? '').split(','), logLevel: logLevel.NOTHING })
@@ -15,20 +16,22 @@ type Upload = { Body: { records: Record<string, string | number | boolean | null
 type Given = Upload['Body']['records'][number]
 
 /** The naive price: each record is one message, nothing is checked. */
-const addNaive = (path: string, valueIn: (record: Given) => string | Buffer): void => {
-  app.post<Upload>(path, async ({ body: { records } }) => {
-    const messages = records.map((record) => ({ key: String(record.shop_id), value: valueIn(record) }))
+const addNaive = (form: string, valueIn: (record: Given, type: string) => string | Buffer): void => {
+  app.post<Upload & { Params: { type: string } }>(`/naive-${form}/:type`, async ({ body: { records }, params }) => {
+    const id = catalogue.all.get(params.type)?.id ?? ''
+    const messages = records.map((record) => ({ key: String(record[id]), value: valueIn(record, params.type) }))
     // kafkajs copies the array for each message while it groups them: one call with all 5000 would cost several times as much.
     for (let from = 0; from < messages.length; from += 1000)
       await producer.send({ topic: topics.naive, messages: messages.slice(from, from + 1000) })
     return { records: records.length }
   })
 }
-let recordType: avsc.Type | undefined
-addNaive('/naive-json', JSON.stringify)
-addNaive('/naive-avro', (record) => {
-  recordType ??= avsc.Type.forSchema({ type: 'record', name: 'One', fields: fieldsOf(record) })
-  return recordType.toBuffer(record)
+const recordTypes = new Map<string, avsc.Type>()
+addNaive('json', (record) => JSON.stringify(record))
+addNaive('avro', (record, type) => {
+  const known = recordTypes.get(type) ?? avsc.Type.forSchema({ type: 'record', name: 'One', fields: fieldsOf(record) })
+  recordTypes.set(type, known)
+  return known.toBuffer(record)
 })
 
 /** The floor: the body is parsed, and published as one Avro array in one message. */

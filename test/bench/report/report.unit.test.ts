@@ -92,7 +92,7 @@ describe('the plot', () => {
 
   it('keeps uploads apart where an interaction costs hundreds of times as much', () => {
     const dear = sampleMeasured({ name: 'dear', type: 'interactions' }, { edge: 3000, integrity: 3000, sink: 700 })
-    const plot = plotOf(sampleResults({ workloads: [sampleMeasured({}), dear] }))
+    const plot = plotOf(sampleResults({ workloads: [sampleMeasured({}, { edge: 5, integrity: 9, sink: 4 }), dear] }))
     const bars = [...plot.matchAll(/x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="18"/g)]
     const ends = bars.map(([, x, width]) => Number(x) + Number(width))
     expect(ends[2]).toBeCloseTo(ends[5] ?? 0, 0)

@@ -15,7 +15,7 @@ const top = 96
 /** The CPU of a record in each service, for each load, beside the naive price; and how many records were stored a second. */
 export const plotOf = (results: Results): string => {
   const { at, machine, commit, workloads: loads } = results
-  const naive = naivePrice(results)
+  const naive = naivePrice(results) ?? Number.NaN
   // An interaction is a request of its own and costs as much as hundreds of uploaded records: its bar shows only how
   // the services share that, and its figure how much it is.
   const uploads = loads.filter(({ type }) => type !== 'interactions')

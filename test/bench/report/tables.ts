@@ -1,4 +1,13 @@
-import { cpuOf, type Growth, type Measured, naivePrice, type Results, services } from '../results.js'
+import {
+  cpuOf,
+  findInteractions,
+  findWorkload,
+  type Growth,
+  type Measured,
+  naivePrice,
+  type Results,
+  services,
+} from '../results.js'
 import { count, goalsOf } from './goals.js'
 
 const parts = ['kafka', 'postgres', 'clickhouse'] as const
@@ -8,9 +17,10 @@ export type Table = { title: string; head: string[]; rows: string[][] }
 /** Everything that a run found, as tables of which each fits a terminal of 80 columns. */
 export const tablesOf = (results: Results): Table[] => {
   const { floors, workloads, halfLoad, flood, growth } = results
-  const naive = naivePrice(results)
+  const naive = naivePrice(results) ?? Number.NaN
   const loads = [...workloads, halfLoad, ...pacedLoads(results), ...(flood ? [flood] : []), ...growthLoads(growth)]
   return [
+    inAHurry(results),
     {
       title: 'The floors: bare fastify and kafkajs on the same broker',
       head: ['', 'records/s', 'p50 ms', 'p99 ms', 'µs CPU'],
@@ -40,14 +50,15 @@ export const tablesOf = (results: Results): Table[] => {
       ]),
     },
     {
-      title: `CPU µs a record in Weir (naive: ${micros(naive)})`,
-      head: ['', ...services, 'sum', '× naive'],
+      title: `CPU µs a record in Weir; naive: ${micros(naive)}; same: naive with the same requests`,
+      head: ['', ...services, 'sum', '× naive', '× same'],
       rows: loads.map((each) => [
         each.name,
         ...services.map((name) => micros(cpuOf(each, name))),
         micros(cpuOf(each, ...services)),
         // An interaction is a request of its own: a record of a large upload is no measure for it.
         each.type === 'interactions' ? '–' : (cpuOf(each, ...services) / naive).toFixed(1),
+        ratio(cpuOf(each, ...services), naivePrice(results, each)),
       ]),
     },
     {
@@ -70,6 +81,37 @@ export const tablesOf = (results: Results): Table[] => {
       rows: goalsOf(results).map(({ goal, wanted, found, verdict }) => [goal, wanted, found, verdict]),
     },
   ]
+}
+
+/** What most readers want to know, with the cheapest floor beside it. */
+const inAHurry = (results: Results): Table => {
+  const { workloads, halfLoad, floors } = results
+  const [bulk, mostStored] = [findWorkload(results, 'shops', 5000), workloads.map((each) => each.storedPerSecond)]
+  const one = findInteractions(results, 1)
+  const memoryOf = (name: string) => Math.max(...workloads.map((each) => each.processes[name]?.peakMegabytes ?? 0))
+  const price = (type: string) => {
+    const found = findWorkload(results, type, 5000)
+    return found ? `${micros(cpuOf(found, ...services))} µs` : '–'
+  }
+  const naive = (type: string) => {
+    const found = naivePrice(results, { type, recordsPerRequest: 5000 })
+    return found === undefined ? '–' : `${micros(found)} µs`
+  }
+  const naiveRate = Math.max(...floors.naive.map((each) => each.answeredPerSecond))
+  return {
+    title: `In a hurry: ${results.machine.cores} cores, all of Weir and its load on them`,
+    head: ['', 'Weir', 'publishing unchecked'],
+    rows: [
+      ['CPU of a shop, 5000 a request', price('shops'), naive('shops')],
+      ['CPU of a transaction, 5000 a request', price('transactions'), naive('transactions')],
+      ['CPU of an interaction, 5000 a request', price('interactions'), '–'],
+      ['records a second, stored in ClickHouse', count(Math.max(...mostStored)), `${count(naiveRate)} published`],
+      ['a request of 5000, p50', bulk ? `${ms(bulk.took.p50)} ms` : '–', '–'],
+      ['a single interaction, p50', one ? `${ms(one.took.p50)} ms` : '–', `${ms(floors.roundTrip.p50)} ms round trip`],
+      ['visible to analysts, p95, half load', halfLoad.freshness ? `${ms(halfLoad.freshness.p95)} ms` : '–', '–'],
+      ['memory of edge, integrity, sink', `${services.map(memoryOf).join(', ')} MB`, '–'],
+    ],
+  }
 }
 
 /** Where, when and on what it was measured, and what else was going on. */
@@ -128,6 +170,7 @@ export const toMarkdown = ({ title, head, rows }: Table): string => {
   return `### ${title}\n\n${[head, rule, ...rows].map(line).join('\n')}\n`
 }
 
+const ratio = (value: number, to: number | undefined): string => (to === undefined ? '–' : (value / to).toFixed(1))
 const ms = (value: number): string => (value >= 10 ? count(value) : value.toFixed(1))
 const micros = (value: number): string => (value >= 100 ? count(value) : value.toFixed(1))
 const memory = (measured: Measured, name: string): string => String(measured.processes[name]?.megabytes ?? '–')
