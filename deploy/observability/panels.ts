@@ -291,7 +291,7 @@ const slow: Dashboard = {
     },
     {
       title: 'Event loop, the slowest hundredth',
-      says: 'How late a process comes to its work. Above 0.2 s it has too much to do at once.',
+      says: 'How late a process comes to its work; 0.1 s is a process at rest. Above 0.3 s it has too much to do at once.',
       ...{ kind: 'lines', unit: 's' },
       asks: [ask('max by (service) (nodejs_eventloop_lag_p99_seconds)', '{{service}}')],
     },
