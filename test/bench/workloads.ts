@@ -135,7 +135,7 @@ export const floorLoads = {
 
 /** An organisation that sends little, alone and beside one that sends all it can. */
 export const quiet = {
-  // So many connections that none of its requests waits for another one of its own.
+  // Several connections: on one, a slow request would hold up the next, and the wait in that queue would be counted too.
   streams: [{ ...streamOf(upload('shops', 20)), connections: 8 }],
   perSecond: 80,
 }

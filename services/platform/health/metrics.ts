@@ -13,7 +13,7 @@ export const createMetrics = (service: string) => {
   const registry = new Registry()
   const prefix = `weir_${service}_`
   const registers = [registry]
-  // By default the event loop is woken a hundred times a second to be measured, which was a third of what an idle process cost.
+  // By default the event loop is woken a hundred times a second to be measured.
   collectDefaultMetrics({ register: registry, labels: { service }, eventLoopMonitoringPrecision: 100 })
   // They count what is there now, under a name that says they only grow; the same is in nodejs_active_handles and so on, by kind.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)

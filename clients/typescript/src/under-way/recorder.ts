@@ -34,7 +34,7 @@ export type Recorder = {
   record: (interaction: Interaction) => boolean
   /** Sends what is held; rejects where some of it cannot be sent now, which is then tried again later. */
   flush: () => Promise<RecorderCounts>
-  /** Takes no more, and sends what is held, for up to 10 seconds by default. What is not sent by then is lost, and told to `onLost`. */
+  /** Ends the recorder: `record` takes nothing more, and interactions not sent yet are sent, for 10 seconds by default. Then `onLost` is told the rest. */
   close: (options?: { withinMs?: number | undefined }) => Promise<RecorderCounts>
   counts: () => RecorderCounts
 }

@@ -108,7 +108,7 @@ const createFetchSession = () => {
       }
       return wasKnown
     },
-    /** No answer: nobody knows what Kafka has on its list. */
+    /** The request got no answer, so that Kafka may have taken it or not: the next one begins a new session. */
     failed: (): void => {
       isUnderWay = false
       beginAnew()

@@ -4,17 +4,11 @@ import fc from 'fast-check'
 import type { Broker as AnyBroker } from 'kafkajs'
 import { expect, it } from 'vitest'
 import { createFetch } from '#platform/kafka/wire/fetch-session.js'
-import { Decoder, Encoder } from './kafkajs-codec.js'
+import { brokerOf, type Call, Decoder, Encoder } from './kafkajs-codec.js'
 
 const load = createRequire(import.meta.url)
-const Broker = load('kafkajs/src/broker')
-const { lookup } = load('kafkajs/src/protocol/requests')
 const kafkajsRequest = load('kafkajs/src/protocol/requests/fetch/v11/request')
 
-type Call = {
-  request: { apiVersion: number; encode: () => Promise<{ buffer: Buffer }> }
-  response: { decode: (answer: Buffer) => Promise<unknown>; parse: (decoded: unknown) => Promise<unknown> }
-}
 type Place = { topic: string; partition: number; fetchOffset: string; maxBytes: number }
 type Asked = { id: number; epoch: number; places: Place[]; forgotten: { topic: string; partitions: number[] }[] }
 
@@ -44,7 +38,7 @@ const unknownSession = 70
 const wrongEpoch = 71
 type Deed = 'answers' | 'forgot the session' | 'has no room for sessions' | 'hangs up' | 'answers and hangs up'
 
-/** A broker that goes by the rules of sessions, and keeps the list that it is told. */
+/** Stands in for a Kafka broker: keeps a session's list of partitions as the protocol says, and does to the session what `deed` names. */
 const openBroker = (maxVersion = 17) => {
   const asked: Asked[] = []
   let next: Deed = 'answers'
@@ -78,10 +72,7 @@ const openBroker = (maxVersion = 17) => {
     if (request.apiVersion >= 7) answer.writeInt16(errorCode).writeInt32(sessionId)
     return response.parse(await response.decode(answer.writeArray([]).buffer))
   }
-  const logger = { namespace: () => logger }
-  const broker = new Broker({ connectionPool: { send }, logger })
-  broker.lookupRequest = lookup({ 1: { minVersion: 4, maxVersion } })
-  const fetch = createFetch(broker as AnyBroker, { bytesPerFetch: 1000, inSession: true })
+  const fetch = createFetch(brokerOf(send, maxVersion) as AnyBroker, { bytesPerFetch: 1000, inSession: true })
   return {
     asked,
     list: () => session.list,
@@ -162,19 +153,11 @@ it('goes without a session beside another fetch, and with a Kafka that is too ol
 
 it('writes a request as kafkajs would', async () => {
   const sent: Buffer[] = []
-  const logger = { namespace: () => logger }
-  const broker = new Broker({
-    logger,
-    connectionPool: {
-      send: async ({ request, response }: Call) => {
-        sent.push((await request.encode()).buffer)
-        return response.parse(
-          await response.decode(new Encoder().writeInt32(0).writeInt16(0).writeInt32(9).writeArray([]).buffer),
-        )
-      },
-    },
+  const broker = brokerOf(async ({ request, response }) => {
+    sent.push((await request.encode()).buffer)
+    const answer = new Encoder().writeInt32(0).writeInt16(0).writeInt32(9).writeArray([])
+    return response.parse(await response.decode(answer.buffer))
   })
-  broker.lookupRequest = lookup({ 1: { minVersion: 4, maxVersion: 17 } })
   const fetch = createFetch(broker as AnyBroker, { bytesPerFetch: 1000, inSession: true })
   const common = { maxWaitTime: 250, minBytes: 3, maxBytes: 2 ** 20, rackId: 'zażółć' }
   const partitions = [0, 7].map((partition) => ({ partition, fetchOffset: '9007199254740993', maxBytes: 2 ** 19 }))

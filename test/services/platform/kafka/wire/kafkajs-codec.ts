@@ -9,6 +9,22 @@ const Record = load('kafkajs/src/protocol/recordBatch/record/v0')
 const decodeMessages = load('kafkajs/src/protocol/requests/fetch/v4/decodeMessages')
 export const Encoder = load('kafkajs/src/protocol/encoder')
 export const Decoder = load('kafkajs/src/protocol/decoder')
+const Broker = load('kafkajs/src/broker')
+const { lookup } = load('kafkajs/src/protocol/requests')
+
+/** A request that kafkajs sends, and how it reads the answer. */
+export type Call = {
+  request: { apiVersion: number; encode: () => Promise<{ buffer: Buffer }> }
+  response: { decode: (answer: Buffer) => Promise<unknown>; parse: (decoded: unknown) => Promise<unknown> }
+}
+
+/** A broker of kafkajs whose connection is `send`, for a Kafka that knows fetches up to this version. */
+export const brokerOf = (send: (call: Call) => Promise<unknown>, maxVersion = 17) => {
+  const logger = { namespace: () => logger }
+  const broker = new Broker({ connectionPool: { send }, logger })
+  broker.lookupRequest = lookup({ 1: { minVersion: 4, maxVersion } })
+  return broker
+}
 
 export type KafkajsMessage = {
   key: Buffer | string | null
