@@ -16,9 +16,9 @@ export type PostgresPair = Awaited<ReturnType<typeof createPostgresPair>>
 const port = 5432
 const within = 60_000
 
-// What belongs to the server that was copied is left out: the standby fetches its log from there.
+// What belongs to the server that was copied is left out: its log is fetched from there, or from the archive.
 const makeOwn = `cd "$1" && rm -f postmaster.pid postmaster.opts && rm -rf pg_wal/0* pg_replslot/* &&
-  chown --reference=PG_VERSION backup_label standby.signal postgresql.auto.conf`
+  chown --reference=PG_VERSION backup_label *.signal postgresql.auto.conf`
 
 export const otherOf = (host: PostgresHost): PostgresHost => (host === 'pg-1' ? 'pg-2' : 'pg-1')
 
@@ -28,6 +28,7 @@ export const otherOf = (host: PostgresHost): PostgresHost => (host === 'pg-1' ? 
  */
 export const createPostgresPair = async (dataDir: string, network: ClusterNetwork) => {
   const clusterOf = (host: PostgresHost): string => join(dataDir, host, 'postgres/cluster')
+  const backupOf = (host: PostgresHost): string => join(dataDir, host, 'postgres/backup')
   const urlOf = (host: PostgresHost): string => `postgres://weir:weir@${network.addressOf(host)}:${port}/weir`
 
   const ask = async <Row extends object>(host: PostgresHost, text: string): Promise<Row[]> => {
@@ -80,6 +81,27 @@ export const createPostgresPair = async (dataDir: string, network: ClusterNetwor
     await ask(host, 'select pg_reload_conf()')
   }
 
+  const run = promisify(execFile)
+  /** Copies a server that runs into a folder, as every backup of one does. */
+  const backUp = async (host: PostgresHost, folder: string): Promise<void> => {
+    await rm(folder, { recursive: true, force: true })
+    const client = new pg.Client(urlOf(host))
+    await client.connect()
+    await client.query(`select pg_backup_start('copy', true)`)
+    // Files come and go meanwhile.
+    await run('cp', ['-a', clusterOf(host), folder]).catch(() => {})
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    await client.end()
+    await writeFile(join(folder, 'backup_label'), rows[0]?.labelfile ?? '')
+  }
+  /** Has a copy, which does not run yet, begin with these settings, as what the signal says. */
+  const settle = async (host: PostgresHost, signal: 'standby' | 'recovery', settings: readonly string[]) => {
+    await writeFile(join(clusterOf(host), `${signal}.signal`), '')
+    await appendFile(join(clusterOf(host), 'postgresql.auto.conf'), `${settings.join('\n')}\n`)
+    await run('sh', ['-c', makeOwn, 'sh', clusterOf(host)])
+    await writeFile(join(dataDir, host, 'let-in'), '')
+  }
+
   return {
     definitions,
     /** Of both, as services are told it. */
@@ -89,25 +111,28 @@ export const createPostgresPair = async (dataDir: string, network: ClusterNetwor
     /** Makes a host, which does not run, a copy of the other one, which does: whatever it had is gone. */
     copyFromOther: async (host: PostgresHost): Promise<void> => {
       const other = otherOf(host)
-      const home = join(dataDir, host, 'postgres')
-      await mkdir(home, { recursive: true })
-      await rm(clusterOf(host), { recursive: true, force: true })
-      const client = new pg.Client(urlOf(other))
-      await client.connect()
-      await client.query(`select pg_backup_start('copy', true)`)
-      // Files come and go meanwhile, as they do in any backup of a server that runs.
-      await promisify(execFile)('cp', ['-a', clusterOf(other), clusterOf(host)]).catch(() => {})
-      const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
-      await client.end()
-      await writeFile(join(clusterOf(host), 'backup_label'), rows[0]?.labelfile ?? '')
-      await writeFile(join(clusterOf(host), 'standby.signal'), '')
+      await mkdir(join(dataDir, host, 'postgres'), { recursive: true })
+      await backUp(other, clusterOf(host))
       const copies = `host=${network.addressOf(other)} port=${port} user=weir password=weir application_name=${host}`
-      await appendFile(
-        join(clusterOf(host), 'postgresql.auto.conf'),
-        `primary_conninfo = '${copies}'\nsynchronous_standby_names = ''\n`,
-      )
-      await promisify(execFile)('sh', ['-c', makeOwn, 'sh', clusterOf(host)])
-      await writeFile(join(dataDir, host, 'let-in'), '')
+      // A server that was restored itself still has where its restore was to end.
+      const own = ['recovery_target_time', 'restore_command', 'synchronous_standby_names'].map((name) => `${name} = ''`)
+      await settle(host, 'standby', [`primary_conninfo = '${copies}'`, ...own])
+    },
+    /** Keeps a copy of a host, which runs, for `restore`. */
+    backUp: (host: PostgresHost): Promise<void> => backUp(host, backupOf(host)),
+    /** Makes a host, which does not run, what it was at a moment: from its last backup and the log that it has written since. */
+    restore: async (host: PostgresHost, moment: string): Promise<void> => {
+      const archive = join(dataDir, host, 'postgres/archive')
+      await rm(archive, { recursive: true, force: true })
+      await run('cp', ['-a', join(clusterOf(host), 'pg_wal'), archive])
+      await rm(clusterOf(host), { recursive: true })
+      await run('cp', ['-a', backupOf(host), clusterOf(host)])
+      await settle(host, 'recovery', [
+        `restore_command = 'cp "${archive}/%f" "%p"'`,
+        `recovery_target_time = '${moment}'`,
+        `recovery_target_action = 'promote'`,
+        `synchronous_standby_names = ''`,
+      ])
     },
     /** Until the other one has all that this one has. */
     untilCopied: (host: PostgresHost): Promise<void> =>

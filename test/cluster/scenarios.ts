@@ -31,6 +31,9 @@ type History = {
 
 const ofAllKinds: readonly Plan[] = [planClient, planEveryType, planWaitsInVain, planRetries, planImports]
 
+// What is in Postgres alone is gone, as retries are that were ordered since.
+const allButRetries = ofAllKinds.filter((plan) => plan !== planRetries)
+
 /** Under load of all kinds these are done one after another, with some uploads after each. */
 const scenario = (
   name: string,
@@ -168,9 +171,9 @@ const oldPrimaryReturns: Deed = async (cluster, say, workload) => {
 
 const decided = `select count(*) as verdicts, max(decided_at) as last from integrity.verdicts`
 
-/** Decisions that the standby never got are gone with the primary: integrity notices, and an operator does what the runbook says. */
+/** Decisions that the standby never got are gone with the primary. */
 const failOverToLaggard: Deed = async (cluster, say, workload) => {
-  const { postgres, network, addresses } = cluster
+  const { postgres, network } = cluster
   const old = await primaryOf(cluster)
   const next = otherOf(old)
   await postgres.setSynchronous(old, false)
@@ -180,6 +183,28 @@ const failOverToLaggard: Deed = async (cluster, say, workload) => {
   await network.mendAll()
   await postgres.promote(next)
   say(`${next} is promoted and lacks what was decided since it was cut off`)
+  await mendWhatWentBack(cluster, say)
+  await bringBack(cluster, old)
+}
+
+/** Both servers are lost, and one is restored from a backup and the log's archive, to a moment before the end. */
+const restoreToAMoment: Deed = async (cluster, say, workload) => {
+  const { postgres } = cluster
+  const old = await primaryOf(cluster)
+  await postgres.backUp(old)
+  await goOn(workload)
+  const [now] = await postgres.ask<{ moment: string }>(old, 'select clock_timestamp()::text as moment')
+  await goOn(workload, 2 * uploadsBetween)
+  for (const host of postgresHosts) await cluster.kill(host)
+  await postgres.restore(old, now?.moment ?? '')
+  await cluster.start(old)
+  say(`${old} is restored as it was at ${now?.moment}, and lacks what was decided since then`)
+  await mendWhatWentBack(cluster, say)
+  await bringBack(cluster, otherOf(old))
+}
+
+/** Integrity notices that decisions are gone, and an operator does what the runbook says. */
+const mendWhatWentBack = async (cluster: Cluster, say: (line: string) => void): Promise<void> => {
   await eventually(async () => {
     const told = await Promise.all(integrities.map(async (name) => JSON.stringify(await readyzOf(cluster.urlOf(name)))))
     if (!told.every((text) => text.includes('Postgres went back'))) throw new Error(`it is not noticed: ${told.join()}`)
@@ -187,11 +212,10 @@ const failOverToLaggard: Deed = async (cluster, say, workload) => {
   say('integrity has noticed')
   for (const name of integrities) await cluster.stopOne(name)
   for (const words of [['rebuild', 'index'], ['accept-loss'], ['accept-loss', '--yes']]) {
-    const { exitCode, stdout, stderr } = await runWeir(words, addresses)
+    const { exitCode, stdout, stderr } = await runWeir(words, cluster.addresses)
     say(`weir ${words.join(' ')} ends with ${exitCode}: ${stdout}${stderr}`)
   }
   for (const name of integrities) await cluster.start(name)
-  await bringBack(cluster, old)
 }
 const integrities = ['integrity-1', 'integrity-2']
 
@@ -238,8 +262,11 @@ export const clusterScenarios: ReadonlyMap<string, (note: (pause: Pause) => void
     'old-primary-returns': { deeds: [{ what: 'the old primary back as a primary', do: oldPrimaryReturns }] },
     'standby-lagged': {
       deeds: [{ what: 'a standby promoted that lagged', do: failOverToLaggard }],
-      // What is in Postgres alone is gone, as retries are that were ordered since.
-      plans: ofAllKinds.filter((plan) => plan !== planRetries),
+      plans: allButRetries,
+    },
+    'postgres-restored': {
+      deeds: [{ what: 'Postgres restored to a moment before the end', do: restoreToAMoment }],
+      plans: allButRetries,
     },
     'integrity-comes-and-goes': {
       deeds: [

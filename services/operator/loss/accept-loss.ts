@@ -2,8 +2,10 @@ import type { Command } from 'commander'
 import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
 import { insertForgotten, markForgotten, skipChanges } from '#ledger/mending/forgotten-verdicts.js'
 import type { DecidedBatchAt } from '#ledger/verdicts.js'
+import { groupBy } from '#platform/group-by.js'
 import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
+import { GroupRuns } from '#platform/kafka/wire/move-group.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { schemasByTopic, verdictSchema } from '#schemas/derive/avro.js'
 import { edgeGroups, subjectOf, submittedTopic, typeOfSubmitted, verdictsTopic } from '#schemas/derive/names.js'
@@ -42,12 +44,18 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
   const losses = await session.withParts(['pool', 'kafka', 'registry'], (parts) =>
     alone(parts.pool, 'accept-loss', async () => {
       const found = await findLosses({ ...parts, catalogue })
-      if (yes && found.some(({ by }) => by === 'Kafka')) await refuseRunningEdges(parts.kafka)
-      if (yes && found.some(({ by }) => by === 'Postgres')) await bringVerdictsBack(parts)
-      if (yes) for (const loss of found) await accept({ ...parts, catalogue }, loss)
+      if (!yes) return found
+      const deps = { ...parts, catalogue }
+      const ofKafka = found.filter(({ by }) => by === 'Kafka')
+      const ofPostgres = found.filter(({ by }) => by === 'Postgres')
+      if (ofKafka.length > 0) await refuseRunningEdges(parts.kafka)
+      if (ofPostgres.length > 0) {
+        await bringVerdictsBack(parts)
+        await decideAgain(deps, ofPostgres)
+      }
+      for (const loss of ofKafka) await acceptCut(deps, loss)
       // What came all the same, as from an edge that started this moment, is named as well.
-      for (const loss of yes ? found.filter(({ by }) => by === 'Kafka') : [])
-        loss.undecided.push(...(await findLateOnes({ ...parts, catalogue }, loss)))
+      for (const loss of ofKafka) loss.undecided.push(...(await findLateOnes(deps, loss)))
       return found
     }),
   )
@@ -101,9 +109,6 @@ const named = (what: string, batches: readonly DecidedBatchAt[]): string[] => {
   const more = batches.length > mostNamed ? [`    and ${batches.length - mostNamed} more: --json names all`] : []
   return [`  ${batches.length} batches ${what}:`, ...shown, ...more]
 }
-
-const accept = (deps: LossDeps, loss: Loss): Promise<void> =>
-  loss.by === 'Kafka' ? acceptCut(deps, loss) : decideAgain(deps, loss)
 
 /**
  * Versions are offsets. A batch that gets an offset for the second time would lose against what was published of the first one,
@@ -171,16 +176,21 @@ const bringVerdictsBack = async ({ kafka, registry, pool }: Pick<LossDeps, 'kafk
   await skipChanges(pool)
 }
 
-/** Integrity's group goes back to where Postgres is. Only a group without members can be moved. */
-const decideAgain = async ({ kafka, pool }: LossDeps, loss: Loss): Promise<void> => {
-  const { topic, partition, groupId, from } = loss
+/** Integrity's groups go back to where Postgres is. Only a group without members can be moved. */
+const decideAgain = async ({ kafka, pool }: LossDeps, losses: readonly Loss[]): Promise<void> => {
+  const ends = await stretchesOf(kafka, [...new Set(losses.map(({ topic }) => topic))])
+  const endOf = (loss: Loss): number => ends.find((each) => placeOf(each) === placeOf(loss))?.until ?? loss.until
   // Up to the end of the log: what was decided last may have been published before the group could say so.
-  await markForgotten(pool, { ...loss, until: Math.max(loss.until, await endOf(kafka, loss)) })
-  const partitions = [{ partition, offset: String(from - countedFrom(topic)) }]
-  await kafka
-    .withAdmin((admin) => admin.setOffsets({ groupId, topic, partitions }))
-    .catch((error: Error) => {
-      if (!error.message.includes('must have no running instances')) throw error
+  for (const loss of losses) await markForgotten(pool, { ...loss, until: Math.max(loss.until, endOf(loss)) })
+  for (const [groupId, ofGroup] of groupBy(losses, (loss) => loss.groupId)) {
+    const places = ofGroup.map(({ topic, partition, from }) => ({
+      topic,
+      partition,
+      offset: String(from - countedFrom(topic)),
+    }))
+    await kafka.moveGroup(groupId, places).catch((error: Error) => {
+      if (!(error instanceof GroupRuns)) throw error
       throw new OperatorError('integrity runs: stop every instance of it, then "weir accept-loss --yes" again')
     })
+  }
 }

@@ -24,6 +24,7 @@ import { createProducer, type Producer } from './producer.js'
 import { goByMost } from './wire/agreed-view.js'
 import type { StandIn } from './wire/fetch-answer.js'
 import { checkClient } from './wire/known-client.js'
+import { moveGroup } from './wire/move-group.js'
 import { openWire } from './wire/open-wire.js'
 import { type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
@@ -150,6 +151,9 @@ export const createKafka = (
     ): Promise<T> => explained(withPartitionReader(clientWith, open, place, work)),
     /** Runs work with an admin connection that is closed afterwards. */
     withAdmin: <T>(work: (admin: Admin) => Promise<T>): Promise<T> => explained(withAdmin(client, work)),
+    /** Lets a group without members go on from these offsets. */
+    moveGroup: (groupId: string, places: readonly (TopicPartition & { offset: string })[]): Promise<void> =>
+      explained(moveGroup(client, groupId, places)),
   }
 }
 

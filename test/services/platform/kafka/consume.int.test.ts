@@ -243,3 +243,22 @@ itDeep('is in one group with members of a version that knows only the old way of
   }
   await untilShared(2, 2)
 })
+
+it('moves a group to offsets of several topics at once, and only while it has no members', async () => {
+  const topics = [await newTopic(2), await newTopic(2)]
+  const places = topics.flatMap((topic) => [0, 1].map((partition) => ({ topic, partition })))
+  for (const { topic, partition } of places) await send(topic, partition, 'a', 'b', 'c')
+  const seen: string[] = []
+  const note = async (fetch: Fetch) =>
+    void seen.push(...fetch.messages.map(({ offset }) => `${placeOf(fetch)} ${offset}`))
+  const reader = await consume(topics, note)
+  await eventually(() => expect(seen).toHaveLength(12))
+  const back = places.map((place) => ({ ...place, offset: String(1 + place.partition) }))
+  await expect(kafka.moveGroup(groupId, back)).rejects.toThrow('has members')
+  await reader.close()
+  await kafka.moveGroup(groupId, back)
+  seen.length = 0
+  await consume(topics, note)
+  const expected = topics.flatMap((topic) => [`${topic}/0 1`, `${topic}/0 2`, `${topic}/1 2`])
+  await eventually(() => expect(seen.toSorted()).toEqual(expected.toSorted()))
+})
