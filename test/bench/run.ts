@@ -86,14 +86,14 @@ const measureAll = async (
     leastRecords: (stream?.recordsPerRequest ?? 0) >= 500 ? leastRecords : 0,
   })
   const all: Measured[] = []
-  const measure = async ({ name, streams }: Workload, more: Partial<LoadPlan> = {}) => {
-    const measured = await meter.measure(name, { ...weir, streams, ...lasting(streams), ...more })
+  const measure = async ({ name, ...load }: Workload, more: Partial<LoadPlan> = {}) => {
+    const measured = await meter.measure(name, { ...weir, ...load, ...lasting(load.streams), ...more })
     all.push(measured)
     say(lineOf(measured))
     return measured
   }
-  const measureFloor = async ({ name, streams }: Workload) => {
-    const measured = await floorMeter.measureFloor(name, { ...bare, streams, ...lasting(streams) })
+  const measureFloor = async ({ name, ...load }: Workload) => {
+    const measured = await floorMeter.measureFloor(name, { ...bare, ...load, ...lasting(load.streams) })
     say(lineOf(measured))
     return measured
   }

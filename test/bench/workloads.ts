@@ -19,7 +19,7 @@ export const forms: Record<'short' | 'full', Form> = {
   full: { seconds: 15, leastRecords: 150_000, warmSeconds: 5, roundTrips: 1000, turns: 4, turnSeconds: 7 },
 }
 
-export type Workload = { name: string; streams: readonly Stream[] }
+export type Workload = { name: string; streams: readonly Stream[]; inStep?: boolean }
 
 /** How many connections send requests of this size: enough to keep the system busy, as many uploaders would. */
 const connectionsFor: Record<number, number> = { 5000: 4, 500: 16, 100: 32, 20: 64 }
@@ -49,6 +49,7 @@ export const mixed: Workload = {
     })),
     ...interactions(16).streams,
   ],
+  inStep: true,
 }
 
 /** A tenth of the records refer to new shops. */
@@ -109,7 +110,8 @@ export const growing = {
 }
 
 /** The same requests, sent to the naive way, which writes each record in this form. */
-const naively = ({ name, streams }: Workload, form: 'JSON' | 'Avro'): Workload => ({
+const naively = ({ name, streams, ...more }: Workload, form: 'JSON' | 'Avro'): Workload => ({
+  ...more,
   name: `naive ${form}: ${name}`,
   streams: streams.map(({ wrong: _, ...stream }) => ({
     ...stream,

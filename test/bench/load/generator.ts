@@ -17,6 +17,7 @@ import {
   writeIds,
 } from './bodies.js'
 import { openConnection } from './connection.js'
+import { createInStep, outOfStep } from './in-step.js'
 import type { FromGenerator, LoadPlan, LoadResult, Stream, ToGenerator } from './plan.js'
 
 const known = new Map<string, Buffer>()
@@ -101,9 +102,12 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
     else accepted.shops = (accepted.shops ?? 0) + shops.records
   }
 
-  const work = async (prepared: Prepared): Promise<void> => {
+  const inStep = plan.inStep ? createInStep(each.length) : outOfStep
+  const work = async (prepared: Prepared, number: number): Promise<void> => {
     const { stream, body, heads, connection, remember } = prepared
     while (!isOver()) {
+      await inStep.next(number)
+      if (isOver()) break
       const due = nextDue(body.records)
       renew(body, known)
       if (due - performance.now() > 1) await wait(due - performance.now())
@@ -134,7 +138,7 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       tell({ kind: 'answered', answered: { type: stream.type, id, at: performance.timeOrigin + now } })
     }
   }
-  await Promise.all(each.map(work))
+  await Promise.all(each.map((prepared, number) => work(prepared, number).finally(() => inStep.end(number))))
   const seconds = (performance.now() - began) / 1000
   for (const { connection } of each) connection.close()
   for (const [type, kept] of remembered) known.set(type, Buffer.concat([known.get(type) ?? Buffer.alloc(0), ...kept]))

@@ -30,6 +30,11 @@ export type LoadPlan = {
   leastRecords?: number
   /** It ends once so many records were sent. */
   records?: number
+  /**
+   * No connection is more than a few requests ahead of any other: so the mix of several streams is the same whoever answers, also where
+   * one kind of request is answered later than the others.
+   */
+  inStep?: boolean
   /** Records to send in a second; as many as are answered, unless it is given. */
   perSecond?: number
 }
