@@ -79,6 +79,13 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
 
   ['request-disagrees', ({ observed }) => observed.requests.delete('r3')],
   ['request-disagrees', ({ observed }) => observed.requests.set('r4', observed.requests.get('r3') as never)],
+  [
+    'request-disagrees',
+    ({ ledger, observed }) => {
+      Object.assign(ledger.interactions[0] ?? {}, { isOneOfMany: true })
+      Object.assign(observed.requests.get('r3')?.batches[0] ?? {}, { status: 202 })
+    },
+  ],
   ['rejected-under-another-id', ({ observed }) => Object.assign(observed.rejections[1] ?? {}, { request_id: 'r9' })],
 
   ['lost-from-view', ({ observed }) => observed.views.interactions?.pop()],

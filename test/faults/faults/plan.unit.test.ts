@@ -83,7 +83,8 @@ it('sends a third of its records before what they refer to, which comes before i
   for (const step of steps) {
     for (const { expected, record } of step.kind === 'upload' ? step.records : [])
       if (expected === 'waits') owed.add(record.shop_id)
-    if (step.kind === 'interaction' && step.expected === 'waits') owed.add(step.body.item_id)
+    const interactions = step.kind === 'interaction' ? [step] : step.kind === 'interactions' ? step.each : []
+    for (const { expected, body } of interactions) if (expected === 'waits') owed.add(body.item_id)
     if (step.kind === 'upload' && step.type === 'shops') for (const { id } of step.records) owed.delete(id)
     if (!step.owes) expect(owed).toEqual(new Set())
   }
@@ -112,4 +113,6 @@ it('sends records of every kind and every outcome', () => {
     'tags invalid',
   ])
   expect(new Set(interactions).size).toBe(8)
+  const together = steps.flatMap((step) => (step.kind === 'interactions' ? step.each : []))
+  expect(new Set(together.map(({ expected }) => expected)).size).toBe(4)
 })

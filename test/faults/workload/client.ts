@@ -1,9 +1,10 @@
+import { interactionIdsOf } from '#schemas/uuid.js'
 import { type Answer, createUploader, type UploadAnswer, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
 import { bodyOf, contentTypes, type Format, formatFor } from './formats.js'
 import { createImport } from './import.js'
 import type { Ledger } from './ledger.js'
-import type { InteractionStep, Step, UploadStep } from './plan.js'
+import type { InteractionStep, InteractionsStep, Step, UploadStep } from './plan.js'
 import { createRetry } from './retry.js'
 import { isDecided, noteTelling, placesIn, toTold } from './told.js'
 import { untilThere } from './until-there.js'
@@ -81,6 +82,35 @@ export const createClient = (deps: ClientDeps) => {
     })
   }
 
+  const interactTogether = async (step: InteractionsStep): Promise<void> => {
+    const body = JSON.stringify({ records: step.each.map((one) => one.body) })
+    let attempts = 0
+    const told = await untilUsable(async (edge) => {
+      attempts++
+      const answer = await edge.send<UploadAnswer>('POST', `/v1/data/interactions${wishOf(step)}`, body, {
+        'idempotency-key': step.key,
+      })
+      if (!Array.isArray(answer.body?.batches)) return refuse(answer)
+      const batches = answer.body.batches.map((batch) => toTold(batch, new Map()))
+      for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
+      return batches.every(isDecided) ? { requestId: answer.body.request_id, batches } : undefined
+    })
+    const refused = new Set(told.batches.flatMap((batch) => batch.refused.map(({ index }) => index)))
+    const waited = new Set(told.batches.flatMap((batch) => batch.waited))
+    step.each.forEach((one, place) => {
+      const outcome = waited.has(place) ? 'waits' : refused.has(place) ? 'refused' : 'accepted'
+      ledger.interactions.push({
+        org,
+        step: one,
+        attempts,
+        outcome,
+        requestId: told.requestId,
+        isOneOfMany: true,
+        interactionId: outcome === 'refused' ? null : interactionIdAt(told.requestId, place),
+      })
+    })
+  }
+
   const refuse: Refuse = ({ status, body }) => {
     if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
   }
@@ -99,6 +129,8 @@ export const createClient = (deps: ClientDeps) => {
           return upload(step)
         case 'interaction':
           return interact(step)
+        case 'interactions':
+          return interactTogether(step)
         case 'import':
           return importAll(step)
         case 'retry':
@@ -112,5 +144,9 @@ const formats: readonly Format[] = ['json', 'ndjson', 'csv']
 
 const outcomes: Record<number, 'accepted' | 'waits'> = { 201: 'accepted', 202: 'waits' }
 
-const wishOf = ({ waits }: UploadStep | InteractionStep): string =>
+/** Ids are given by the request and the place in it. */
+const interactionIdAt = (requestId: string, place: number): string =>
+  interactionIdsOf(requestId) + place.toString(16).padStart(4, '0')
+
+const wishOf = ({ waits }: Pick<UploadStep, 'waits'>): string =>
   waits === undefined ? '' : `?missing_references=wait&wait_for=${waits}`

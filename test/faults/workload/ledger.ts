@@ -46,6 +46,8 @@ export type ToldInteraction = {
   outcome: 'accepted' | 'waits' | 'refused' | 'doubtful'
   /** Null where it was never answered. */
   requestId: string | null
+  /** It came with others in one request. */
+  isOneOfMany?: true
   interactionId: string | null
 }
 

@@ -21,11 +21,13 @@ export type InteractionStep = Waits & {
   expected: Expected
   body: Record<string, unknown>
 }
+/** Several in one request, all with its key. */
+export type InteractionsStep = Waits & { kind: 'interactions'; key: string; each: InteractionStep[] }
 /** As many records as there are, sent as one body, and sent again after each interruption. */
 export type ImportStep = { owes?: true; kind: 'import'; type: string; key: string; records: Planned[] }
 /** The refused records of an upload of this client are submitted again, by two orders at the same time. */
 export type RetryStep = { owes?: true; kind: 'retry'; key: string; of: string; expected: Expected }
-export type Step = UploadStep | InteractionStep | ImportStep | RetryStep
+export type Step = UploadStep | InteractionStep | InteractionsStep | ImportStep | RetryStep
 /** What a client does, as long as it is asked. `lanes`: how many its organisation has. */
 export type Plan = (name: string, random: Random, lanes: number) => Generator<Step>
 
@@ -80,6 +82,14 @@ export function* planClient(name: string, random: Random): Generator<Step> {
     records: chosen.map((id) => shopOf(name, id)),
   })
 
+  const someInteractions = (shops: string[]): InteractionStep[] =>
+    Array.from({ length: random.int(1, mostRecords) }, () => interaction(name, ++revision, shops, random))
+  const interactions = (each: InteractionStep[]): InteractionsStep => ({
+    kind: 'interactions',
+    key: `${name}-${++revision}`,
+    each,
+  })
+
   function* childrenFirst(): Generator<Step> {
     const coming = idsOf(random.int(1, 3))
     const type = random.pick(refersToShops)
@@ -91,13 +101,21 @@ export function* planClient(name: string, random: Random): Generator<Step> {
         ? { ...early, expected: 'waits', waits: longEnough, owes: true }
         : { ...early, owes: true }
     }
+    if (random.chance(0.2)) {
+      const each = someInteractions(coming).filter(({ expected }) => expected !== 'unknown_reference')
+      const early = each.map((one) => (one.expected === 'accepted' ? { ...one, expected: 'waits' as const } : one))
+      if (early.length > 0) yield { ...interactions(early), waits: longEnough, owes: true }
+    }
     if (random.chance(0.3)) yield { ...uploadSome(type), owes: true }
     yield uploadShops(coming)
   }
 
   yield uploadShops(ids.shops)
   while (true) {
-    if (random.chance(0.4)) yield interaction(name, ++revision, ids.shops, random)
+    if (random.chance(0.4))
+      yield random.chance(0.3)
+        ? interactions(someInteractions(ids.shops))
+        : interaction(name, ++revision, ids.shops, random)
     else if (random.chance(shareOfChildrenFirst)) yield* childrenFirst()
     else yield uploadSome(random.pick(ownTypes))
   }
