@@ -22,13 +22,13 @@ import { createPartitionWork } from './partition-work.js'
 import { counted, countedFrom, type TopicPartition } from './partitions.js'
 import { createProducer, type Producer } from './producer.js'
 import { goByMost } from './wire/agreed-view.js'
+import { calmBusyLoops } from './wire/busy-loops.js'
 import type { StandIn } from './wire/fetch-answer.js'
 import { checkClient } from './wire/known-client.js'
 import { moveGroup } from './wire/move-group.js'
 import { openWire } from './wire/open-wire.js'
 import { type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
-import { quietRequestQueues } from './wire/request-queue.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
 // Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
@@ -124,7 +124,7 @@ export const createKafka = (
     )
   const client = clientWith((options) => open(options).socket, deps.retries ?? 8)
   checkClient(client)
-  quietRequestQueues()
+  calmBusyLoops()
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw orRefused(error, sasl !== undefined)

@@ -18,14 +18,25 @@ type RequestQueue = {
 const lookForTimeoutsEvery = 1_000
 
 /**
- * An idle connection of kafkajs wakes its process again and again.
- * - Once it has had an answer, it looks every millisecond, for ever, whether one of its requests is pending: it pauses until a moment that
+ * Where kafkajs is busy with nothing.
+ * - A connection, once it has had an answer, it looks every millisecond, for ever, whether one of its requests is pending: it pauses until a moment that
  *   is over. An idle edge, integrity and sink spent 15 % of a core on that. With nothing pending there is nothing to look for: the next
  *   request is sent at once, or has the queue look again.
  * - It looks ten times a second whether a request has timed out.
+ * - A consumer that is stopped while its fetchers are made anew, since a broker came or went, fetches on: nothing, at once and for ever, so that
+ *   its process does nothing else any more. An edge hung in that way when a live stream was closed while a broker was cut off. Each fetcher
+ *   ends at an error.
  */
-export const quietRequestQueues = (): void => {
-  if (areQuiet) return
+export const calmBusyLoops = (): void => {
+  if (areCalm) return
+  calmRequestQueues()
+  endStoppedRunners()
+  areCalm = true
+}
+
+let areCalm = false
+
+const calmRequestQueues = (): void => {
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as {
     prototype: RequestQueue
   }
@@ -45,7 +56,16 @@ export const quietRequestQueues = (): void => {
     }
     this.requestTimeoutIntervalId = setInterval(look, Math.min(this.requestTimeout, lookForTimeoutsEvery))
   }
-  areQuiet = true
 }
 
-let areQuiet = false
+type Runner = { running: boolean; fetch?: (nodeId: string) => Promise<unknown[]> }
+
+const endStoppedRunners = (): void => {
+  const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/runner') as { prototype: Runner }
+  const { fetch } = prototype
+  if (fetch === undefined) throw unlike('a runner has no fetch')
+  prototype.fetch = async function (nodeId): Promise<unknown[]> {
+    if (!this.running) throw new Error('this consumer is stopped')
+    return fetch.call(this, nodeId)
+  }
+}
