@@ -20,17 +20,22 @@ export const createEntityIndex = (mostKnown: number) => {
   const metOnlyNew = new Map<string, boolean>()
 
   // Asked in each transaction: no decision relies on a cache of a table that was replaced before.
-  const forgetOldIndex = async (connection: Connection): Promise<number | undefined> => {
-    const current = await ledger.findIndexId(connection)
+  const forgetOldIndex = (current: number | undefined): void => {
     if (current !== indexId) cache.clear()
     indexId = current
-    return current
   }
 
   return {
-    /** Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. */
-    findKnown: async (connection: Connection, wanted: Iterable<ledger.Entity>): Promise<IsKnown> => {
-      const asOf = await forgetOldIndex(connection)
+    /**
+     * Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. `asOf` is the id of the
+     * index, as this transaction has found it.
+     */
+    findKnown: async (
+      connection: Connection,
+      wanted: Iterable<ledger.Entity>,
+      asOf: number | undefined,
+    ): Promise<IsKnown> => {
+      forgetOldIndex(asOf)
       const known = new Set<string>()
       const asked = new Map<string, ledger.Entity>()
       for (const entity of wanted) {

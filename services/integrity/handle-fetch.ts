@@ -3,7 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
-import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
@@ -80,11 +80,14 @@ export const createFetchHandler = (deps: {
       room: deps.room,
       keep: ({ batch }: Scanned) => tools.keep(batch),
     }
-    const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, async (connection) => {
+    const decide = async (connection: Connection, begun: Promise<unknown>) => {
       deps.refuseUnsure()
-      const taken = await takeDecisions(connection, deps.index, at, submitted, undefined, waitTools)
+      const taken = await takeDecisions(connection, deps.index, at, submitted, undefined, waitTools, begun)
       deps.failAt('before-postgres-commit')
       return taken
+    }
+    const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, decide, {
+      readsAhead: true,
     }).catch(async (error: unknown) => {
       throw error instanceof Hole ? explainHole(error, await deps.logStart(topic, partition)) : error
     })

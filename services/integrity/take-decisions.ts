@@ -1,5 +1,5 @@
-import { findAcceptedLosses, lockCursor, moveCursor } from '#ledger/cursors.js'
-import type { Entity } from '#ledger/entities.js'
+import { findAcceptedLosses, findCursor, type HeldCursor, lockCursor, moveCursor } from '#ledger/cursors.js'
+import { type Entity, findIndexId } from '#ledger/entities.js'
 import * as fence from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { type ForgottenVerdict, takeForgotten } from '#ledger/mending/forgotten-verdicts.js'
@@ -9,6 +9,7 @@ import {
   findFirstBodies,
   findVerdicts,
   insertVerdicts,
+  type StoredVerdict,
   touchVerdicts,
 } from '#ledger/verdicts.js'
 import * as waits from '#ledger/waiting/waits.js'
@@ -49,7 +50,8 @@ const nothingWaits: WaitTools<fence.Submitted> = {
 
 /**
  * Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. It is decided at the `given`
- * time, or else by Postgres's clock: whether a wait is over must not depend on which host decides.
+ * time, or else by Postgres's clock: whether a wait is over must not depend on which host decides. Statements that do not need each other's
+ * answers are sent at once, and Postgres runs them in that order: most of the time of a small fetch is round trips.
  */
 export const takeDecisions = async <One extends fence.Submitted>(
   connection: Connection,
@@ -58,13 +60,10 @@ export const takeDecisions = async <One extends fence.Submitted>(
   submitted: readonly One[],
   given: number | undefined,
   waitTools: WaitTools<One> = nothingWaits,
+  begun: Promise<unknown> = Promise.resolve(),
 ): Promise<Decisions<One>> => {
-  const cursor = await lockCursor(connection, at)
+  const [{ cursor, verdicts, indexId, whoWaits }] = await Promise.all([readFirst(connection, at, submitted), begun])
   const now = given ?? cursor?.lockedAt ?? (await timeOf(connection))
-  const verdicts = await findVerdicts(
-    connection,
-    [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),
-  )
   const decidedUntil = cursor?.next ?? 0
   fence.refuseHole(at, cursor?.next)
   // A Postgres that was emptied on purpose knows no cursor, and begins where the group is.
@@ -74,11 +73,13 @@ export const takeDecisions = async <One extends fence.Submitted>(
   }
   const fresh = fence.freshOnes(submitted, decidedUntil, verdicts)
 
-  const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
-  const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
-  const bodies = await findBodies(connection, at, fresh)
-  const whoWaits = await findWho(connection, at, fresh)
-  const held = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
+  const [isKnown, takenBefore, bodies, held, forgottenVerdicts] = await Promise.all([
+    index.findKnown(connection, wantedOf(at.type, fresh), indexId),
+    findKeyedInteractions(connection, keyedOf(at.type, fresh)),
+    findBodies(connection, at, fresh),
+    waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits)),
+    findForgotten(connection, at, fresh, cursor?.forgottenUntil ?? 0),
+  ])
   const overtaken = versionOf(cursor?.overtakenUntil ?? 0, 0)
   const waiting = held.map((wait) => (wait.version < overtaken ? { ...wait, isOvertaken: true } : wait))
   const rooms = await findRooms(connection, fresh, waitTools.room)
@@ -90,20 +91,22 @@ export const takeDecisions = async <One extends fence.Submitted>(
     waiting,
     roomToWait: (orgId: string) => rooms.get(orgId) ?? noRoom,
     sizeOf: (batchId: string, place: number) => messageOf({ batchId, place }).length,
-    forgotten: await findForgotten(connection, at, fresh, cursor?.forgottenUntil ?? 0),
+    forgotten: forgottenVerdicts,
   }
   const taken = decideFetch(at, fresh, world, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)
-  await insertKeyedInteractions(connection, taken.keyed)
-  await insertVerdicts(connection, taken.verdicts)
-  await insertKeyedRequests(connection, taken.requests)
+  const replayedFrom = at.first < decidedUntil ? at.first : null
+  const moves = at.next > decidedUntil || replayedFrom !== null
+  await Promise.all([
+    insertKeyedInteractions(connection, taken.keyed),
+    insertVerdicts(connection, taken.verdicts),
+    insertKeyedRequests(connection, taken.requests),
+    moves && moveCursor(connection, at, { next: Math.max(at.next, decidedUntil), replayedFrom }),
+  ])
   await waits.storeWaits(connection, taken.waits, messageOf, now)
   const arrived = whoWaits.forThese ? await waits.noteArrived(connection, taken.entities, now) : 0
-  const replayedFrom = at.first < decidedUntil ? at.first : null
-  if (at.next > decidedUntil || replayedFrom !== null)
-    await moveCursor(connection, at, { next: Math.max(at.next, decidedUntil), replayedFrom })
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
   const losses = isUndecided ? await findAcceptedLosses(connection, at) : []
@@ -134,16 +137,52 @@ const createMessageOf = <One extends fence.Submitted>(fresh: readonly One[], kee
   }
 }
 
-// The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one
-// let wait is seen, and this transaction has its number: see checkWaits.
+type First = {
+  cursor: HeldCursor | undefined
+  verdicts: Map<string, StoredVerdict>
+  indexId: number | undefined
+  whoWaits: waits.WhoWaits
+}
+
+/** What every fetch asks first, all of it behind the lock: so that what the decision before this one did is seen. */
+const readFirst = async (
+  connection: Connection,
+  at: fence.Span,
+  submitted: readonly fence.Submitted[],
+): Promise<First> => {
+  const [cursor, first] = await Promise.all([findCursor(connection, at), readBehindLock(connection, at, submitted)])
+  if (cursor) return { cursor, ...first }
+  // There was no cursor to lock, and somebody else may have decided meanwhile: so all of it is asked again, once this one holds it.
+  const held = await lockCursor(connection, at)
+  return { cursor: held, ...(await readBehindLock(connection, at, submitted)) }
+}
+
+const readBehindLock = async (
+  connection: Connection,
+  at: fence.Span,
+  submitted: readonly fence.Submitted[],
+): Promise<Omit<First, 'cursor'>> => {
+  const batches = at.before ? [...submitted, at.before] : submitted
+  const [verdicts, indexId, whoWaits] = await Promise.all([
+    findVerdicts(
+      connection,
+      batches.map(({ batch }) => batch.batch_id),
+    ),
+    findIndexId(connection),
+    findWho(connection, at, submitted),
+  ])
+  return { verdicts, indexId, whoWaits }
+}
+
+// After the cursor is locked also because this transaction has its number then: see checkWaits.
 const findWho = async (
   connection: Connection,
   { type }: fence.Span,
-  fresh: readonly fence.Submitted[],
+  submitted: readonly fence.Submitted[],
 ): Promise<waits.WhoWaits> => {
-  if (fresh.length === 0) return { these: new Set(), isAll: true, forThese: false }
-  const orgIds = new Set(fresh.map(({ batch }) => batch.org_id))
-  const most = fresh.reduce((sum, { batch }) => sum + recordsIn(batch), 1)
+  if (submitted.length === 0) return { these: new Set(), isAll: true, forThese: false }
+  const orgIds = new Set(submitted.map(({ batch }) => batch.org_id))
+  const most = submitted.reduce((sum, { batch }) => sum + recordsIn(batch), 1)
   return waits.findWhoWaits(connection, type.type, [...orgIds], most)
 }
 

@@ -7,14 +7,11 @@ import type { AcceptedLoss, LockedCursor } from './fence.js'
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
 // integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is no longer missed.
 
-/**
- * Holds the partition's cursor until the transaction ends, and tells the time; undefined where nothing of the partition was ever
- * decided.
- */
-export const lockCursor = async (
-  connection: Connection,
-  at: TopicPartition,
-): Promise<(LockedCursor & { lockedAt: number }) | undefined> => {
+/** A cursor that is held until the transaction ends, and when it was locked. */
+export type HeldCursor = LockedCursor & { lockedAt: number }
+
+/** Holds the partition's cursor until the transaction ends, and tells the time; undefined where there is none yet. */
+export const findCursor = async (connection: Connection, at: TopicPartition): Promise<HeldCursor | undefined> => {
   type Row = Omit<LockedCursor, 'prunedBefore'> & { prunedBefore: Date | null; lockedAt: number }
   const found = await firstRow<Row>(connection, {
     name: 'lock-cursor',
@@ -26,7 +23,13 @@ export const lockCursor = async (
       for update`,
     values: [at.topic, at.partition],
   })
-  if (found) return { ...found, prunedBefore: found.prunedBefore?.getTime() }
+  return found && { ...found, prunedBefore: found.prunedBefore?.getTime() }
+}
+
+/** The same of a partition that may have none: undefined where nothing of it was ever decided, and it is held all the same. */
+export const lockCursor = async (connection: Connection, at: TopicPartition): Promise<HeldCursor | undefined> => {
+  const found = await findCursor(connection, at)
+  if (found) return found
   // Two first-comers: the second one waits here for the first one's insert, and then finds the row.
   const inserted = await changedBy(
     connection,

@@ -52,9 +52,10 @@ export const insertEntities = async (connection: Connection, entities: readonly 
 
 /** Inserts entities thought to be new, for half the CPU. Where one is there after all, nothing is inserted: false. */
 export const insertNewEntities = async (connection: Connection, entities: readonly Entity[]): Promise<boolean> => {
-  await connection.query('savepoint new_entities')
+  const marked = connection.query('savepoint new_entities')
   try {
-    await connection.query({ name: 'insert-new-entities', text: insert, values: entityLists(entities) })
+    const inserted = connection.query({ name: 'insert-new-entities', text: insert, values: entityLists(entities) })
+    await Promise.all([marked, inserted])
     return true
   } catch (error) {
     if ((error as { code?: string }).code !== uniqueViolation) throw error

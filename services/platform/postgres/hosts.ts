@@ -145,13 +145,38 @@ const whichTimeline = `select case when current_setting('transaction_read_only')
 /** Postgres's answer to a write where nothing can be written: on a standby, say. */
 const readOnly = '25006'
 
+// A statement goes out at once, and not only when the one before it is answered: what does not depend on each other takes one round trip.
+// Postgres runs them one after another all the same. The types do not know it yet.
+const pipelined = { pipeline: true }
+
+/** Statements that are made in one turn go out in one write: each would be a system call, and may wake Postgres. */
+const writeTogether = (client: pg.Client): void => {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown
+  let isHeld = false
+  const holdForThisTurn = (): void => {
+    if (isHeld) return
+    const { stream } = client.connection
+    isHeld = true
+    stream.cork()
+    process.nextTick(() => {
+      isHeld = false
+      stream.uncork()
+    })
+  }
+  client.query = ((...given: unknown[]) => {
+    holdForThisTurn()
+    return query(...given)
+  }) as typeof client.query
+}
+
 /**
  * A client that connects to the host that takes writes, and hangs up where its server no longer does, so that the next
  * connection looks for the one that does. Also where an address has one host: the name may have moved to another machine.
  */
 export const createClient = (config: pg.ClientConfig, hosts: Hosts | undefined): pg.Client => {
   const [connectionString = ''] = addressesOf(config.connectionString ?? '')
-  const client = new pg.Client({ ...config, connectionString })
+  const client = new pg.Client({ ...config, connectionString, ...pipelined })
+  writeTogether(client)
   const open = client.connect.bind(client)
   const connect = async (): Promise<pg.Client> => {
     if (hosts) {

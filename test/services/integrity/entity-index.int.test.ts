@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { findEntities } from '#ledger/entities.js'
+import { findEntities, findIndexId } from '#ledger/entities.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
@@ -24,7 +24,7 @@ it('holds what was added, whether it is new, known, or twice in one transaction,
         const index = byOther ? other : own
         const some = ids.flatMap((n) => entities[n] ?? [])
         const adding = inTransaction(pool, async (connection) => {
-          const isKnown = await index.findKnown(connection, some)
+          const isKnown = await index.findKnown(connection, some, await findIndexId(connection))
           for (const entity of some) expect(isKnown(entity)).toBe(added.has(entity.id))
           await index.add(connection, some)
           if (fails) throw new Error('on purpose')

@@ -42,6 +42,26 @@ it('commits what resolves and rolls back what throws', async () => {
   expect(await offsetNow()).toBe(1)
 })
 
+it('runs what is sent at once in that order, all of it or nothing, and begins with it', async () => {
+  const moveTwice = (first: unknown, second: unknown) =>
+    inTransaction(
+      pool,
+      async (connection, begun) => {
+        const [{ rows }] = await Promise.all([connection.query('select next_offset from cursors for update'), begun])
+        await Promise.all(
+          [first, second].map((offset) => connection.query('update cursors set next_offset = $1', [offset])),
+        )
+        return rows
+      },
+      { readsAhead: true },
+    )
+  expect(await moveTwice(3, 4)).toEqual([{ next_offset: 0 }])
+  expect(await offsetNow()).toBe(4)
+  await expect(moveTwice('no number', 5)).rejects.toThrow('no number')
+  await expect(moveTwice(5, 'no number')).rejects.toThrow('no number')
+  expect(await offsetNow()).toBe(4)
+})
+
 it('gives up a connection that died without a word, and goes on with another', async () => {
   await expect(moveTo(1, async () => link.lose())).rejects.toThrow('timeout')
   expect(await offsetNow()).toBe(0)
