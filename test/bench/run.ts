@@ -28,6 +28,7 @@ import {
   throughputOrganisations,
   type Workload,
   waiting,
+  warmTurns,
   warmUps,
   workloads,
 } from './workloads.js'
@@ -110,8 +111,9 @@ const measureAll = async (
     await generator.know({ type, count, url: system.edgeUrl, key: system.demoKey })
   for (const { streams } of [...floorLoads.naive, floorLoads.floor, floorLoads.interaction])
     await generator.load({ ...bare, streams, seconds: warmSeconds / 2 })
-  for (const { name, streams } of warmUps)
-    await meter.measure(name, { ...weir, streams, ...lasting(streams), seconds: warmSeconds })
+  await byTurns(warmTurns, warmUps, ({ name, ...load }) =>
+    meter.measure(name, { ...weir, ...load, seconds: warmSeconds }),
+  )
 
   const naiveBefore = await byTurns(1, floorLoads.naive, measureFloor)
   const floor = await measureFloor(floorLoads.floor)
