@@ -19,8 +19,8 @@ const lookForTimeoutsEvery = 1_000
 
 /**
  * Where kafkajs is busy with nothing.
- * - A connection, once it has had an answer, it looks every millisecond, for ever, whether one of its requests is pending: it pauses until a moment that
- *   is over. An idle edge, integrity and sink spent 15 % of a core on that. With nothing pending there is nothing to look for: the next
+ * - A connection that has had an answer looks every millisecond, for ever, whether one of its requests is pending: it pauses until a moment
+ *   that is over. An idle edge, integrity and sink spent 15 % of a core on that. With nothing pending there is nothing to look for: the next
  *   request is sent at once, or has the queue look again.
  * - It looks ten times a second whether a request has timed out.
  * - A consumer that is stopped while its fetchers are made anew, since a broker came or went, fetches on: nothing, at once and for ever, so that
