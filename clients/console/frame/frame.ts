@@ -1,5 +1,5 @@
 import type { ComponentType, VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
@@ -81,7 +81,8 @@ export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
   }, [route])
 
   const isFirst = useRef(true)
-  useEffect(() => {
+  // Together with the page, and not a moment later: who has begun to type by then would type the rest nowhere.
+  useLayoutEffect(() => {
     setMenuOpen(false)
     // A screen reader reads the new page's heading. Not on the first page, unless somebody has just signed in to see it.
     if (!isFirst.current || isNew) main.current?.querySelector('h1')?.focus({ preventScroll: true })

@@ -41,7 +41,8 @@ export const SearchBox = (): VNode => {
   }
   const search = async (event: Event) => {
     event.preventDefault()
-    const id = text.trim()
+    // The key that leads here, pressed once more.
+    const id = text.trim().replace(/^\/+/, '')
     if (id === '' || isBusy) return
     setBusy(true)
     try {
