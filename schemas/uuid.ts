@@ -51,6 +51,10 @@ export const isGathered = (requestId: string): boolean =>
 export const interactionIdsOf = (requestId: string): string =>
   derivedId('interactions', requestId).slice(0, digitsBefore)
 
+/** The id of the interaction at this place of a request. */
+export const interactionIdAt = (requestId: string, place: number): string =>
+  interactionIdsOf(requestId) + place.toString(16).padStart(placeDigits, '0')
+
 /** Always the same id for the same parts: a UUID of version 8, whose bits are ours to choose. */
 export const derivedId = (...parts: string[]): string => {
   // JSON keeps the parts apart, whatever they hold.

@@ -152,7 +152,8 @@ const readFirst = async (
 ): Promise<First> => {
   const [cursor, first] = await Promise.all([findCursor(connection, at), readBehindLock(connection, at, submitted)])
   if (cursor) return { cursor, ...first }
-  // There was no cursor to lock, and somebody else may have decided meanwhile: so all of it is asked again, once this one holds it.
+  // The partition had no cursor yet, so nothing was locked, and another instance may have decided this fetch in between: the reads are
+  // repeated once this transaction holds the cursor.
   const held = await lockCursor(connection, at)
   return { cursor: held, ...(await readBehindLock(connection, at, submitted)) }
 }

@@ -14,8 +14,8 @@ const widths = [1, 2, 4]
 // The widest first: nothing that is measured has just been started, since a process is dear until its code is compiled.
 const turns = [...widths].reverse()
 /**
- * How many records a request has, and how many connections send such requests: as many as are answered, or, as where instances are
- * added because there is more to do, so many records a second for each edge.
+ * How many records a request has, and how many connections send such requests. Each size is measured twice: at full speed, and with `perEdge`
+ * records a second for each edge, as where instances are added because there is more to upload.
  */
 const sizes = [
   { recordsPerRequest: 5000, connections: 8, perEdge: 4000 },

@@ -141,8 +141,14 @@ const acceptCut = async ({ pool, kafka, registry, catalogue }: LossDeps, loss: L
   }
 }
 
-const endOf = async (kafka: Parts['kafka'], loss: Loss): Promise<number> =>
-  (await stretchesOf(kafka, [loss.topic])).find(({ partition }) => partition === loss.partition)?.until ?? loss.until
+const endOf = async (kafka: Parts['kafka'], loss: Loss): Promise<number> => (await endsOf(kafka, [loss]))(loss)
+
+/** Where the log of each of these partitions ends, asked for all of them at once. */
+const endsOf = async (kafka: Parts['kafka'], losses: readonly Loss[]): Promise<(loss: Loss) => number> => {
+  const stretches = await stretchesOf(kafka, [...new Set(losses.map(({ topic }) => topic))])
+  const ends = new Map(stretches.map((each) => [placeOf(each), each.until]))
+  return (loss) => ends.get(placeOf(loss)) ?? loss.until
+}
 
 const emptyBatch = (place: string, offset: number): SubmittedBatch => {
   const id = derivedId('accepted loss', place, String(offset))
@@ -178,10 +184,9 @@ const bringVerdictsBack = async ({ kafka, registry, pool }: Pick<LossDeps, 'kafk
 
 /** Integrity's groups go back to where Postgres is. Only a group without members can be moved. */
 const decideAgain = async ({ kafka, pool }: LossDeps, losses: readonly Loss[]): Promise<void> => {
-  const ends = await stretchesOf(kafka, [...new Set(losses.map(({ topic }) => topic))])
-  const endOf = (loss: Loss): number => ends.find((each) => placeOf(each) === placeOf(loss))?.until ?? loss.until
+  const endAt = await endsOf(kafka, losses)
   // Up to the end of the log: what was decided last may have been published before the group could say so.
-  for (const loss of losses) await markForgotten(pool, { ...loss, until: Math.max(loss.until, endOf(loss)) })
+  for (const loss of losses) await markForgotten(pool, { ...loss, until: Math.max(loss.until, endAt(loss)) })
   for (const [groupId, ofGroup] of groupBy(losses, (loss) => loss.groupId)) {
     const places = ofGroup.map(({ topic, partition, from }) => ({
       topic,

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { catalogue } from '#schemas/catalogue.js'
 import type { RecordType } from '#schemas/record.js'
-import { interactionIdsOf } from '#schemas/uuid.js'
+import { interactionIdAt } from '#schemas/uuid.js'
 import { latenciesOf } from '../measure/figures.js'
 import {
   type Body,
@@ -193,7 +193,7 @@ const rememberOneIn = (every: number, type: string) => {
 
 /** The id that the service gave to the only interaction of a request, or to the last of many. */
 const givenId = (answer: { interaction_id?: string; request_id: string }, records: number): string =>
-  answer.interaction_id ?? interactionIdsOf(answer.request_id) + (records - 1).toString(16).padStart(4, '0')
+  answer.interaction_id ?? interactionIdAt(answer.request_id, records - 1)
 
 const typeOf = (name: string): RecordType => {
   const type = catalogue.all.get(name)

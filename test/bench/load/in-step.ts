@@ -2,13 +2,13 @@
 const ahead = 2
 
 export type InStep = {
-  /** Resolves when this one may send its next request. */
+  /** Resolves when the connection of this number may send its next request. */
   next: (number: number) => Promise<void>
-  /** This one sends no more, and nobody has to wait for it. */
+  /** The connection of this number sends no more requests: the others no longer wait for it. */
   end: (number: number) => void
 }
 
-/** Keeps so many connections in step: none begins a request while another one is too far behind. */
+/** For this many connections: none begins its next request while another connection has begun two fewer. */
 export const createInStep = (count: number): InStep => {
   const begun = Array.from({ length: count }, () => 0)
   let wake: (() => void)[] = []
@@ -31,5 +31,5 @@ export const createInStep = (count: number): InStep => {
   }
 }
 
-/** Nobody waits for anybody. */
+/** Each connection sends its next request at once, however few the others have sent. */
 export const outOfStep: InStep = { next: async () => {}, end: () => {} }

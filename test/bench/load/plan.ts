@@ -31,8 +31,8 @@ export type LoadPlan = {
   /** It ends once so many records were sent. */
   records?: number
   /**
-   * No connection is more than a few requests ahead of any other: so the mix of several streams is the same whoever answers, also where
-   * one kind of request is answered later than the others.
+   * No connection sends more than two requests more than any other. Without it, a kind of request that a server answers quickly would be
+   * a larger part of its load than of another server's, and the two could not be compared.
    */
   inStep?: boolean
   /** Records to send in a second; as many as are answered, unless it is given. */

@@ -154,12 +154,13 @@ const sendAndWatch = async ({
 
 /** Which of these records of the organisation `demo` are in ClickHouse, in one question: many would be most of what it has to do. */
 const findIds = async (clickhouse: ClickHouse, awaited: readonly Answered[]): Promise<string[]> => {
-  const ofTypes = [...groupBy(awaited, ({ type }) => type)].map(([type, ofType]) => {
+  const ofTypes = [...groupBy(awaited, ({ type }) => type)]
+  const selects = ofTypes.map(([type], n) => {
     const id = catalogue.all.get(type)?.id
-    const ids = ofType.map((each) => `'${each.id}'`)
-    return `select distinct toString(${id}) as id from ${logOf(type)} where org_id = 'demo' and ${id} in (${ids})`
+    return `select distinct toString(${id}) as id from ${logOf(type)} where org_id = 'demo' and ${id} in {ids${n}:Array(UUID)}`
   })
-  const rows = await clickhouse.query<{ id: string }>(ofTypes.join(' union all '))
+  const ids = Object.fromEntries(ofTypes.map(([, ofType], n) => [`ids${n}`, ofType.map((each) => each.id)]))
+  const rows = await clickhouse.query<{ id: string }>(selects.join(' union all '), ids)
   return rows.map((row) => row.id)
 }
 

@@ -1,9 +1,9 @@
-import { interactionIdsOf } from '#schemas/uuid.js'
+import { interactionIdAt } from '#schemas/uuid.js'
 import { type Answer, createUploader, type UploadAnswer, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
 import { bodyOf, contentTypes, type Format, formatFor } from './formats.js'
 import { createImport } from './import.js'
-import type { Ledger } from './ledger.js'
+import type { Ledger, ToldBatch, ToldUpload } from './ledger.js'
 import type { InteractionStep, InteractionsStep, Step, UploadStep } from './plan.js'
 import { createRetry } from './retry.js'
 import { isDecided, noteTelling, placesIn, toTold } from './told.js'
@@ -39,25 +39,28 @@ export const createClient = (deps: ClientDeps) => {
       const places = placesIn(step.records, request_id, ids, deps.lanes)
       return batches.map((batch) => toTold(batch, places))
     }
+    const headers = { 'idempotency-key': step.key, 'content-type': contentTypes[format] }
+    const told = await untilDecided(`/v1/data/${step.type}${wishOf(step)}`, body, headers, read)
+    ledger.uploads.push({ org, step, ...told })
+  }
+
+  /** Sends the same request until all of its batches are decided, and notes each time what was told of them. */
+  const untilDecided = async (
+    path: string,
+    body: string,
+    headers: Record<string, string>,
+    read: (answer: UploadAnswer) => ToldBatch[],
+  ): Promise<Pick<ToldUpload, 'requestId' | 'attempts' | 'batches'>> => {
     let attempts = 0
     const told = await untilUsable(async (edge) => {
       attempts++
-      const answer = await edge.send<UploadAnswer>('POST', `/v1/data/${step.type}${wishOf(step)}`, body, {
-        'idempotency-key': step.key,
-        'content-type': contentTypes[format],
-      })
+      const answer = await edge.send<UploadAnswer>('POST', path, body, headers)
       if (!Array.isArray(answer.body?.batches)) return refuse(answer)
       const batches = read(answer.body)
       for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
-      return batches.every(isDecided) ? answer : undefined
+      return batches.every(isDecided) ? { requestId: answer.body.request_id, batches } : undefined
     })
-    ledger.uploads.push({
-      org,
-      step,
-      requestId: told.body.request_id,
-      attempts,
-      batches: read(told.body),
-    })
+    return { ...told, attempts }
   }
 
   const interact = async (step: InteractionStep): Promise<void> => {
@@ -84,17 +87,9 @@ export const createClient = (deps: ClientDeps) => {
 
   const interactTogether = async (step: InteractionsStep): Promise<void> => {
     const body = JSON.stringify({ records: step.each.map((one) => one.body) })
-    let attempts = 0
-    const told = await untilUsable(async (edge) => {
-      attempts++
-      const answer = await edge.send<UploadAnswer>('POST', `/v1/data/interactions${wishOf(step)}`, body, {
-        'idempotency-key': step.key,
-      })
-      if (!Array.isArray(answer.body?.batches)) return refuse(answer)
-      const batches = answer.body.batches.map((batch) => toTold(batch, new Map()))
-      for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
-      return batches.every(isDecided) ? { requestId: answer.body.request_id, batches } : undefined
-    })
+    const read = ({ batches }: UploadAnswer) => batches.map((batch) => toTold(batch, new Map()))
+    const headers = { 'idempotency-key': step.key }
+    const told = await untilDecided(`/v1/data/interactions${wishOf(step)}`, body, headers, read)
     const refused = new Set(told.batches.flatMap((batch) => batch.refused.map(({ index }) => index)))
     const waited = new Set(told.batches.flatMap((batch) => batch.waited))
     step.each.forEach((one, place) => {
@@ -102,7 +97,7 @@ export const createClient = (deps: ClientDeps) => {
       ledger.interactions.push({
         org,
         step: one,
-        attempts,
+        attempts: told.attempts,
         outcome,
         requestId: told.requestId,
         isOneOfMany: true,
@@ -143,10 +138,6 @@ export const createClient = (deps: ClientDeps) => {
 const formats: readonly Format[] = ['json', 'ndjson', 'csv']
 
 const outcomes: Record<number, 'accepted' | 'waits'> = { 201: 'accepted', 202: 'waits' }
-
-/** Ids are given by the request and the place in it. */
-const interactionIdAt = (requestId: string, place: number): string =>
-  interactionIdsOf(requestId) + place.toString(16).padStart(4, '0')
 
 const wishOf = ({ waits }: Pick<UploadStep, 'waits'>): string =>
   waits === undefined ? '' : `?missing_references=wait&wait_for=${waits}`

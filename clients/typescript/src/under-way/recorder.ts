@@ -34,7 +34,7 @@ export type Recorder = {
   record: (interaction: Interaction) => boolean
   /** Sends what is held; rejects where some of it cannot be sent now, which is then tried again later. */
   flush: () => Promise<RecorderCounts>
-  /** Ends the recorder: `record` takes nothing more, and interactions not sent yet are sent, for 10 seconds by default. Then `onLost` is told the rest. */
+  /** Ends the recorder: `record()` throws from now on. Interactions that it holds are sent for up to `withinMs`, 10 seconds by default; those that could not be sent are handed to `onLost`. */
   close: (options?: { withinMs?: number | undefined }) => Promise<RecorderCounts>
   counts: () => RecorderCounts
 }
