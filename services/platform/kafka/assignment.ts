@@ -36,8 +36,11 @@ export const assignPartitions = (
       share.places.push({ topic, partition })
       share.ofNumber.set(partition, (share.ofNumber.get(partition) ?? 0) + 1)
     }
-    const mayKeep = (id: string): boolean =>
-      countOf(id) < forEach || (countOf(id) === forEach && oddLeft > 0 && shareOf(id).odd < oddForEach)
+    // Members with fewer odd partitions come first: an odd one is kept only where there are enough for all of them.
+    const mayKeepOdd = (id: string): boolean =>
+      shareOf(id).odd < oddForEach &&
+      ids.filter((other) => countOf(other) <= forEach && shareOf(other).odd < shareOf(id).odd).length < oddLeft
+    const mayKeep = (id: string): boolean => countOf(id) < forEach || (countOf(id) === forEach && mayKeepOdd(id))
     const distanceFrom = (id: string, partition: number): number =>
       Math.min(...(given.get(id) ?? []).map((other) => apart(partition, other, partitions.length)))
 

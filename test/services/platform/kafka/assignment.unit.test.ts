@@ -50,6 +50,14 @@ it('stays even through any coming and going, whatever members say they had', () 
   )
 })
 
+it('gives odd partitions first to those who have fewest, also where that takes one from its owner', () => {
+  const topics = topicsOf([3, 5, 6])
+  const had = (topic: number, partition: number) => [{ topic: `topic-${topic}`, partition }]
+  const claims = [had(1, 0), [], had(0, 1), had(1, 1), [], [], []]
+  const members = claims.map((each, n) => ({ id: 'abcdefg'.charAt(n), had: each, since: 0 }))
+  expectEven(topics, assignPartitions(topics, members))
+})
+
 it('moves only odd partitions between the others when a member goes, and its share when one comes', () => {
   fc.assert(
     fc.property(anyTopics, anyIds, (topics, ids) => {
