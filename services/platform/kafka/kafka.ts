@@ -65,6 +65,8 @@ export type ConsumeOptions = {
   partitionsAtOnce?: number
   /** The most that one fetch brings, unpacked; one record batch more at the most. That bounds its records too. */
   bytesPerFetch?: number
+  /** What a fetch brought of a partition is small below so many unpacked bytes: then it does not wait long for large ones of others. */
+  smallBelow?: number
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number
   gatherMs?: number
@@ -230,6 +232,7 @@ const consume = async (
     pause: ({ topic, partition }) => isInGroup && consumer.pause([{ topic, partitions: [partition] }]),
     resume: ({ topic, partition }) => isInGroup && consumer.resume([{ topic, partitions: [partition] }]),
     mostBytesAside: 2 * bytesPerFetch,
+    smallBelow: options.smallBelow,
     log,
   })
   const commits = createCommits({

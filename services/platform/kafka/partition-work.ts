@@ -4,6 +4,10 @@ import { placeOf, type TopicPartition } from './partitions.js'
 
 // kafkajs fetches again only when every partition of the last fetch is done: work that takes longer goes on aside.
 const asideAfter = 500
+// The same, for a large piece of work while small ones come of other partitions.
+const largeAsideAfter = 30
+// For how long after a small piece of work the next one is thought to be near.
+const smallFor = 10_000
 const firstPause = 250
 const longestPause = 5_000
 
@@ -18,10 +22,14 @@ export const createPartitionWork = (deps: {
   resume: (at: TopicPartition) => unknown
   /** How many unpacked bytes may be worked on aside: with more, the next fetch has to wait. */
   mostBytesAside: number
+  /** Below so many unpacked bytes a piece of work is small, and is not to wait long for others; without it, all are alike. */
+  smallBelow?: number | undefined
   log: Log
 }) => {
   /** How often in a row a partition's work has failed. */
   const failures = new Map<string, number>()
+  /** When a partition last had a small piece of work. */
+  const lastSmall = new Map<string, number>()
   const underWay = new Set<Promise<boolean>>()
   let aside = 0
   let bytesAside = 0
@@ -48,14 +56,27 @@ export const createPartitionWork = (deps: {
     }
   }
 
+  /** How long the next fetch waits for this piece of work. Without anybody to make room for, that saves many small fetches. */
+  const patienceWith = (place: string, bytes: number): number => {
+    // One that failed last time is not waited for at all.
+    if (failures.has(place)) return 0
+    if (deps.smallBelow === undefined) return asideAfter
+    const now = performance.now()
+    if (bytes < deps.smallBelow) {
+      lastSmall.set(place, now)
+      return asideAfter
+    }
+    const isSmallNear = [...lastSmall].some(([other, at]) => other !== place && now - at < smallFor)
+    return isSmallNear ? largeAsideAfter : asideAfter
+  }
+
   return {
     /**
      * Does the work on what a fetch brought of a partition. Resolves as soon as other partitions may be fetched again: the work
      * is done, or it has failed and its partition waits, or it takes so long that it goes on aside. Never rejects.
      */
     take: async (at: TopicPartition, bytes: number, work: () => Promise<void>): Promise<void> => {
-      // One that failed last time is not waited for at all.
-      const patience = failures.has(placeOf(at)) ? 0 : asideAfter
+      const patience = patienceWith(placeOf(at), bytes)
       const running: Promise<boolean> = attempt(at, work).finally(() => underWay.delete(running))
       underWay.add(running)
       if (await endsWithin(running, patience)) return

@@ -13,12 +13,13 @@ const shops = { topic: 'shops', partition: 1 }
 const tags = { topic: 'tags', partition: 0 }
 
 /** Work on partitions, what happened to them, and jobs that end when they are told to. */
-const open = (mostBytesAside = 100) => {
+const open = (mostBytesAside = 100, smallBelow?: number) => {
   const happened: string[] = []
   const work = createPartitionWork({
     pause: ({ topic }) => happened.push(`pause ${topic}`),
     resume: ({ topic }) => happened.push(`resume ${topic}`),
     mostBytesAside,
+    smallBelow,
     log: pino({ level: 'silent' }),
   })
   return { work, happened }
@@ -83,6 +84,26 @@ it('lets slow work go on aside, with its partition paused until it is done', asy
   slow.end()
   await vi.advanceTimersByTimeAsync(0)
   expect([happened, work.hasAside()]).toEqual([['pause shops', 'resume shops'], false])
+})
+
+it('waits less for large work while small work comes of other partitions', async () => {
+  const { work, happened } = open(100, 20)
+  const isAsideAfter = async (ms: number, bytes: number): Promise<boolean> => {
+    const large = job()
+    void work.take(shops, bytes, large.do)
+    await vi.advanceTimersByTimeAsync(ms)
+    large.end()
+    await vi.advanceTimersByTimeAsync(0)
+    return happened.splice(0).length > 0
+  }
+  const small = () => work.take(tags, 10, async () => {})
+  await work.take(shops, 10, async () => {})
+  expect(await isAsideAfter(499, 30)).toBe(false)
+  await small()
+  expect(await isAsideAfter(30, 30)).toBe(true)
+  expect(await isAsideAfter(499, 10)).toBe(false)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(await isAsideAfter(499, 30)).toBe(false)
 })
 
 it('tries slow work that failed in the end again after its pause', async () => {
