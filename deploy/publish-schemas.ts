@@ -10,6 +10,7 @@ import { migrate } from '#ledger/migrate.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { martsPage } from '#schemas/derive/marts-page.js'
 import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 import { freePorts } from './embedded/servers/ports.js'
 import { postgresPart } from './embedded/servers/postgres.js'
@@ -67,6 +68,7 @@ const wanted = new Map([
   ['deploy/helm/weir/settings.json', settingsByReader()],
   ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
   ['docs/metrics.md', metricsPage()],
+  ['docs/marts.md', martsPage()],
   ...grafanaFiles(dashboards),
 ])
 const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))

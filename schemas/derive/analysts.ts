@@ -1,4 +1,5 @@
 import type { Catalogue } from '../catalogue.js'
+import { marts } from '../marts/all.js'
 import { hasVersions } from '../record.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
 import * as names from './names.js'
@@ -73,6 +74,7 @@ const viewsOf = (catalogue: Catalogue): string[] =>
     names.rejectionsView,
     names.waitingView,
     names.qualityView,
+    ...marts.map(({ name }) => name),
   ].map((view) => `${names.database}.${view}`)
 
 // An organisation's id may hold hyphens; it never holds a quote.

@@ -1,4 +1,5 @@
 import type { Catalogue } from '../catalogue.js'
+import { marts } from '../marts/all.js'
 import { hasVersions, type RecordType } from '../record.js'
 import { mostRecordsInBatch } from '../version.js'
 import {
@@ -16,6 +17,7 @@ import {
   viewColumns,
 } from './clickhouse/columns.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
+import { asReader, createView, martView } from './clickhouse/view.js'
 import * as names from './names.js'
 
 const { database } = names
@@ -49,10 +51,8 @@ export const viewsSql = (catalogue: Catalogue, placed = oneServer, { all } = cat
   rejectionsSql(placed),
   waitingSql(placed),
   qualitySql([...all.values()], placed),
+  ...marts.map((mart) => martView(mart, placed)),
 ]
-
-// This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
-const asReader = 'sql security invoker'
 
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, placed = oneServer, table = names.logTableOf(type.type)): string[] =>
@@ -211,15 +211,6 @@ const declaredOf = (type: RecordType): string[] => [
   ...tableColumns(type).map(declared),
   ...exactColumns(type).map(declaredFilled),
 ]
-
-const createView = (
-  view: string,
-  columns: readonly ClickHouseColumn[],
-  query: string,
-  about: string,
-  { on }: Placement,
-): string =>
-  `create or replace view ${database}.${view}${on} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
 
 // Interactions are read newest first, so their time stands before the id; it may, because it never changes.
 const sortingKey = (type: RecordType): string[] => {

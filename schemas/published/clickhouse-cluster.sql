@@ -3492,3 +3492,842 @@ group by org_id, type, day
 )
 group by org_id, type, day
 comment 'what came in, by organisation, type and day: accepted, refused, waiting';
+
+create or replace view weir.sales_by_day on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
+  `shop_id` UUID comment 'the shop',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the transactions',
+  `branch_id` Nullable(UUID) comment 'the branch, null where the transactions name none',
+  `source` LowCardinality(Nullable(String)) comment 'where the transactions come from, for example online or in-store; null where they do not say it',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid than without discounts',
+  `customers` UInt64 comment 'how many different students bought; transactions without a student_id do not count'
+) sql security invoker as
+select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
+from (
+select org_id, day, shop_id, region, branch_id, source,
+  count() as transactions,
+  ifNull(sum(amount_exact), 0) as amount,
+  ifNull(sum(savings_exact), 0) as savings,
+  uniqExact(student_id) as customers
+from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+group by org_id, day, shop_id, region, branch_id, source
+)
+comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
+
+create or replace view weir.cohorts on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `cohort` Date32 comment 'the first day of the month in which these customers first bought',
+  `month` UInt64 comment 'how many months after that: 0 is the same month',
+  `customers` UInt64 comment 'how many customers first bought in the month of the cohort',
+  `active` UInt64 comment 'how many of them bought in this month',
+  `retention` Nullable(Float64) comment 'active as a share of customers',
+  `transactions` UInt64 comment 'how many transactions they made in this month',
+  `amount` Decimal(38, 9) comment 'how much they paid in this month'
+) sql security invoker as
+select org_id, cohort, month, customers, active, retention, transactions, amount
+from (
+select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
+  max(active) over (partition by org_id, cohort) as customers,
+  active, active / customers as retention, transactions, amount
+from (
+  select org_id, cohort, bought_in, uniqExact(student_id) as active, count() as transactions,
+    ifNull(sum(amount_exact), 0) as amount
+  from (
+    select org_id, student_id, amount_exact, toDate32(toStartOfMonth(day)) as bought_in,
+      min(bought_in) over (partition by org_id, student_id) as cohort
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+    where student_id is not null
+  )
+  group by org_id, cohort, bought_in
+)
+)
+comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
+
+create or replace view weir.offers_used on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `offer_id` UUID comment 'the offer',
+  `shop_id` UUID comment 'its shop',
+  `name` String comment 'what it is called',
+  `type` String comment 'for example percentage or fixed',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_enabled` Nullable(Bool) comment 'whether it is enabled, null where that was not said',
+  `views` UInt64 comment 'how often a page of it was viewed',
+  `interactions` UInt64 comment 'how many interactions there were with it, views among them',
+  `uses` UInt64 comment 'in how many transactions it was used',
+  `customers` UInt64 comment 'how many different students used it',
+  `amount` Decimal(38, 9) comment 'how much was paid in these transactions',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `share_of_sales` Nullable(Float64) comment 'its transactions as a share of its shop\'s transactions',
+  `eligible_branches` UInt64 comment 'the shop\'s branches in which it may be used: those of allowed_branches, or all',
+  `branches_used` UInt64 comment 'in how many of these it was used',
+  `share_of_eligible` Nullable(Float64) comment 'branches_used as a share of eligible_branches',
+  `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
+  `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used'
+) sql security invoker as
+select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
+from (
+select org_id, offer_id, shop_id, name, type, region, is_enabled,
+  seen.views as views,
+  seen.interactions as interactions,
+  used.uses as uses,
+  used.customers as customers,
+  used.amount as amount,
+  used.savings as savings,
+  uses / nullIf(sold.transactions, 0) as share_of_sales,
+  length(eligible) as eligible_branches,
+  length(arrayIntersect(eligible, used.branches)) as branches_used,
+  branches_used / nullIf(eligible_branches, 0) as share_of_eligible,
+  used.first_used_at as first_used_at,
+  used.last_used_at as last_used_at
+from (
+  select org_id, offer_id, shop_id, name, type, region, is_enabled,
+    if(empty(allowed), branches.of_shop, arrayIntersect(branches.of_shop, allowed)) as eligible,
+    arrayMap(each -> toUUIDOrZero(trim(each)), splitByChar(',', ifNull(allowed_branches, ''))) as given,
+    arrayFilter(each -> each != toUUID('00000000-0000-0000-0000-000000000000'), given) as allowed
+  from weir.offers as offers
+  left join (
+    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from weir.branches group by org_id, shop_id
+  ) as branches using (org_id, shop_id)
+) as offers
+left join (
+  select org_id, offer_id, count() as uses, uniqExact(student_id) as customers,
+    ifNull(sum(amount_exact), 0) as amount, ifNull(sum(savings_exact), 0) as savings,
+    groupUniqArray(branch_id) as branches,
+    toNullable(min(bought_at)) as first_used_at, toNullable(max(bought_at)) as last_used_at
+  from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+  where offer_id is not null
+  group by org_id, offer_id
+) as used using (org_id, offer_id)
+left join (
+  select org_id, shop_id, count() as transactions from weir.transactions group by org_id, shop_id
+) as sold using (org_id, shop_id)
+left join (
+  select org_id, item_id as offer_id, countIf(interaction_type = 'PAGE_VIEW') as views, count() as interactions
+  from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+)
+  where item_type = 'OFFER'
+  group by org_id, item_id
+) as seen using (org_id, offer_id)
+)
+comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
+
+create or replace view weir.shops_overview on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `shop_id` UUID comment 'the shop',
+  `name` String comment 'what it is called',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether it is public, null where that was not said',
+  `branches` UInt64 comment 'how many branches it has',
+  `categories` Array(String) comment 'the names of its categories',
+  `tags` Array(String) comment 'the names of its tags',
+  `keywords` Array(String) comment 'the names of its keywords',
+  `offers` UInt64 comment 'how many offers it has',
+  `offers_now` UInt64 comment 'how many of them are enabled and valid at this moment',
+  `favourites` UInt64 comment 'how many students have it among their favourites',
+  `interactions` UInt64 comment 'how many interactions there were with it and with its offers',
+  `transactions` UInt64 comment 'how many transactions were made in it',
+  `customers` UInt64 comment 'how many different students bought in it',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was'
+) sql security invoker as
+select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
+from (
+select org_id, shop_id, shops.name as name, shops.region as region, shops.is_public as is_public,
+  branches.count as branches,
+  categories.names as categories,
+  tags.names as tags,
+  keywords.names as keywords,
+  offers.count as offers,
+  offers.valid as offers_now,
+  favourites.count as favourites,
+  seen.count as interactions,
+  sold.transactions as transactions,
+  sold.customers as customers,
+  sold.amount as amount,
+  sold.savings as savings,
+  sold.first_bought_at as first_bought_at,
+  sold.last_bought_at as last_bought_at
+from weir.shops as shops
+left join (
+  select org_id, shop_id, count() as count from weir.branches group by org_id, shop_id
+) as branches using (org_id, shop_id)
+left join (
+  select org_id, shop_id, count() as count,
+    countIf(ifNull(is_enabled, true) and ifNull(allowed_from <= now64(3), true) and ifNull(allowed_to >= now64(3), true)) as valid
+  from weir.offers
+  group by org_id, shop_id
+) as offers using (org_id, shop_id)
+left join (
+  select org_id, shop_id, uniqExact(customer_id) as count from weir.student_favourites group by org_id, shop_id
+) as favourites using (org_id, shop_id)
+left join (
+  select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
+  from weir.shop_categories as links
+  join weir.categories as named using (org_id, category_id)
+  group by org_id, shop_id
+) as categories using (org_id, shop_id)
+left join (
+  select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
+  from weir.shop_tags as links
+  join weir.tags as named using (org_id, tag_id)
+  group by org_id, shop_id
+) as tags using (org_id, shop_id)
+left join (
+  select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
+  from weir.shop_keywords as links
+  join weir.keywords as named using (org_id, keyword_id)
+  group by org_id, shop_id
+) as keywords using (org_id, shop_id)
+left join (
+  select org_id, shop_id, count() as count
+  from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+  join (
+  select distinct org_id, item_type, item_id, shop_id
+  from (
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    union all
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    union all
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    union all
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+  )
+) as items
+    using (org_id, item_type, item_id)
+  where item_type in ('SHOP', 'OFFER')
+  group by org_id, shop_id
+) as seen using (org_id, shop_id)
+left join (
+  select org_id, shop_id, count() as transactions, uniqExact(student_id) as customers,
+    ifNull(sum(amount_exact), 0) as amount, ifNull(sum(savings_exact), 0) as savings,
+    toNullable(min(bought_at)) as first_bought_at, toNullable(max(bought_at)) as last_bought_at
+  from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+  group by org_id, shop_id
+) as sold using (org_id, shop_id)
+)
+comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
+
+create or replace view weir.customers_overview on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `user_id` UUID comment 'the user that the customer is',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the customer',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `age_band` Nullable(String) comment 'how old the customer is today, in bands; null without a birthdate',
+  `institute_id` Nullable(UUID) comment 'the educational institute',
+  `institute` Nullable(String) comment 'what it is called',
+  `course_id` Nullable(UUID) comment 'the course',
+  `course` Nullable(String) comment 'what it is called',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made; null where there is none',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `shops` UInt64 comment 'in how many different shops',
+  `top_shops` Array(UUID) comment 'the shops with the most transactions of this customer, the first first; at most 5',
+  `favourite_shops` Array(UUID) comment 'the shops among the favourites of this customer',
+  `tags` Array(String) comment 'the names of the tags of shops that this customer bought in, the commonest first',
+  `keywords` Array(String) comment 'the names of the keywords of these shops, the commonest first'
+) sql security invoker as
+select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
+from (
+select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course,
+  sold.first_bought_at as first_bought_at,
+  sold.last_bought_at as last_bought_at,
+  sold.transactions as transactions,
+  sold.amount as amount,
+  sold.savings as savings,
+  length(sold.by_shop) as shops,
+  arraySlice(arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), sold.by_shop)), 1, 5) as top_shops,
+  favourites.shops as favourite_shops,
+  tags.names as tags,
+  keywords.names as keywords
+from (
+  select org_id, customer_id, user_id, customers.region as region, gender,
+    institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
+    multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
+  from weir.customers as customers
+  left join weir.institutes as institutes using (org_id, institute_id)
+  left join weir.courses as courses using (org_id, course_id)
+) as customers
+left join (
+  select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
+    sum(bought) as transactions, sum(paid) as amount, sum(saved) as savings, groupArray((bought, shop_id)) as by_shop
+  from (
+    select org_id, assumeNotNull(student_id) as customer_id, shop_id, count() as bought, min(bought_at) as first, max(bought_at) as last,
+      ifNull(sum(amount_exact), 0) as paid, ifNull(sum(savings_exact), 0) as saved
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+    where student_id is not null
+    group by org_id, customer_id, shop_id
+  )
+  group by org_id, customer_id
+) as sold using (org_id, customer_id)
+left join (
+  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from weir.student_favourites group by org_id, customer_id
+) as favourites using (org_id, customer_id)
+left join (
+  select org_id, customer_id, arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), groupArray((bought, name)))) as names
+  from (
+    select org_id, assumeNotNull(student_id) as customer_id, named.name as name, count() as bought
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+) as purchases
+    join (select distinct org_id, shop_id, tag_id from weir.shop_tags) as links
+      using (org_id, shop_id)
+    join weir.tags as named using (org_id, tag_id)
+    where student_id is not null
+    group by org_id, customer_id, name
+  )
+  group by org_id, customer_id
+) as tags using (org_id, customer_id)
+left join (
+  select org_id, customer_id, arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), groupArray((bought, name)))) as names
+  from (
+    select org_id, assumeNotNull(student_id) as customer_id, named.name as name, count() as bought
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+) as purchases
+    join (select distinct org_id, shop_id, keyword_id from weir.shop_keywords) as links
+      using (org_id, shop_id)
+    join weir.keywords as named using (org_id, keyword_id)
+    where student_id is not null
+    group by org_id, customer_id, name
+  )
+  group by org_id, customer_id
+) as keywords using (org_id, customer_id)
+)
+comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
+
+create or replace view weir.customers_by_attribute on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `attribute` LowCardinality(String) comment 'region, institute, course, age_band, gender, tag or keyword; the last two of shops that a customer bought in',
+  `value` String comment 'its value',
+  `customers` UInt64 comment 'how many customers have it',
+  `buyers` UInt64 comment 'how many of them have bought something',
+  `transactions` UInt64 comment 'how many transactions they made, in all shops',
+  `amount` Decimal(38, 9) comment 'how much they paid',
+  `savings` Decimal(38, 9) comment 'how much less they paid'
+) sql security invoker as
+select org_id, attribute, value, customers, buyers, transactions, amount, savings
+from (
+select org_id, pair.1 as attribute, assumeNotNull(pair.2) as value,
+  count() as customers,
+  countIf(overview.transactions > 0) as buyers,
+  sum(overview.transactions) as transactions,
+  sum(overview.amount) as amount,
+  sum(overview.savings) as savings
+from weir.customers_overview as overview
+array join arrayConcat(
+  [('region', toNullable(toString(region))), ('institute', institute), ('course', course), ('age_band', age_band), ('gender', gender)],
+  arrayMap(each -> ('tag', toNullable(each)), tags),
+  arrayMap(each -> ('keyword', toNullable(each)), keywords)
+) as pair
+where pair.2 is not null
+group by org_id, attribute, value
+)
+comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
+
+create or replace view weir.customer_segments on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `recency_days` Int64 comment 'how many days ago the last transaction was made, counted in days of UTC',
+  `frequency` UInt64 comment 'how many transactions',
+  `monetary` Decimal(38, 9) comment 'how much was paid',
+  `r` UInt8 comment '5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago',
+  `f` UInt8 comment '5 for the fifth with the most transactions',
+  `m` UInt8 comment '5 for the fifth who paid most'
+) sql security invoker as
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from (
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from (
+  select org_id, customer_id, frequency, monetary,
+    dateDiff('day', toDate32(last_bought_at), toDate32(now64(3))) as recency_days,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by recency_days desc) - 1), count() over (partition by org_id))) as r,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by frequency) - 1), count() over (partition by org_id))) as f,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by monetary) - 1), count() over (partition by org_id))) as m,
+    toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
+  from (
+  select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
+  from weir.customers as customers
+  join (
+    select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
+      ifNull(sum(amount_exact), 0) as monetary
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+    where student_id is not null and bought_at <= now64(3)
+    group by org_id, customer_id
+  ) as sold using (org_id, customer_id)
+)
+)
+)
+comment 'Customers by recency, frequency and monetary value, in segments with names. One row: a customer who is not deleted and has bought something.';
+
+create or replace view weir.segment_members on cluster `weir` sql security invoker as
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from (
+  select org_id, customer_id, frequency, monetary,
+    dateDiff('day', toDate32(last_bought_at), toDate32(parseDateTime64BestEffort({at:String}, 3, 'UTC'))) as recency_days,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by recency_days desc) - 1), count() over (partition by org_id))) as r,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by frequency) - 1), count() over (partition by org_id))) as f,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by monetary) - 1), count() over (partition by org_id))) as m,
+    toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
+  from (
+  select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
+  from weir.customers_as_of(at = {at:String}) as customers
+  join (
+    select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
+      ifNull(sum(amount_exact), 0) as monetary
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions_as_of(at = {at:String})
+)
+    where student_id is not null and bought_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+    group by org_id, customer_id
+  ) as sold using (org_id, customer_id)
+)
+)
+where segment = {name:String}
+comment 'The customers of one segment at a moment, to be exported, or compared with those of another day. One row: a customer who was in the segment at that moment.';
+
+create or replace view weir.recommendations on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE where they came from a recommendation, null for browsing',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) sql security invoker as
+select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
+from (
+select org_id, day, item_type, platform, country, source,
+  count() as interactions,
+  countIf(is_followed) as followed,
+  countIf(ifNull(bought_after_ms <= 1 * 86400000, false)) as bought_1d,
+  countIf(ifNull(bought_after_ms <= 7 * 86400000, false)) as bought_7d,
+  countIf(ifNull(bought_after_ms <= 30 * 86400000, false)) as bought_30d
+from (
+  select org_id, interaction_id, seen.day as day, seen.item_type as item_type, seen.platform as platform, seen.country as country,
+    seen.source as source, seen.recommendation_id as recommendation_id,
+    ifNull(seen.next_at <= seen.seen_at + interval 1 day, false) as is_followed,
+    bought.after_ms as bought_after_ms
+  from (
+    select seen.*, next.next_at as next_at
+    from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+    asof left join (
+      select org_id, person, item_type, item_id, seen_at, toNullable(seen_at) as next_at from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+)
+    ) as next
+      on next.org_id = seen.org_id and next.person = seen.person and next.item_type = seen.item_type
+        and next.item_id = seen.item_id and next.seen_at > seen.seen_at
+  ) as seen
+  left join (
+    select reached.org_id as org_id, interaction_id,
+      toNullable(min(dateDiff('millisecond', reached.seen_at, bought.bought_at))) as after_ms
+    from (
+      select org_id, interaction_id, seen_at, assumeNotNull(customer_id) as customer_id, items.shop_id as shop_id
+      from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+      join (
+  select distinct org_id, item_type, item_id, shop_id
+  from (
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    union all
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    union all
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    union all
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+  )
+) as items using (org_id, item_type, item_id)
+      where seen.customer_id is not null
+    ) as reached
+    asof join (
+      select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+) where student_id is not null
+    ) as bought
+      on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
+        and bought.bought_at >= reached.seen_at
+    group by org_id, interaction_id
+  ) as bought using (org_id, interaction_id)
+)
+group by org_id, day, item_type, platform, country, source
+)
+comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
+
+create or replace view weir.recommendations_by_id on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `recommendation_id` UUID comment 'the recommendation',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `first_day` Date32 comment 'the day of the first interaction that it brought, in UTC',
+  `last_day` Date32 comment 'the day of the last one',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) sql security invoker as
+select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
+from (
+select org_id, assumeNotNull(recommendation_id) as recommendation_id, item_type, min(day) as first_day, max(day) as last_day,
+  count() as interactions,
+  countIf(is_followed) as followed,
+  countIf(ifNull(bought_after_ms <= 1 * 86400000, false)) as bought_1d,
+  countIf(ifNull(bought_after_ms <= 7 * 86400000, false)) as bought_7d,
+  countIf(ifNull(bought_after_ms <= 30 * 86400000, false)) as bought_30d
+from (
+  select org_id, interaction_id, seen.day as day, seen.item_type as item_type, seen.platform as platform, seen.country as country,
+    seen.source as source, seen.recommendation_id as recommendation_id,
+    ifNull(seen.next_at <= seen.seen_at + interval 1 day, false) as is_followed,
+    bought.after_ms as bought_after_ms
+  from (
+    select seen.*, next.next_at as next_at
+    from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+    asof left join (
+      select org_id, person, item_type, item_id, seen_at, toNullable(seen_at) as next_at from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+)
+    ) as next
+      on next.org_id = seen.org_id and next.person = seen.person and next.item_type = seen.item_type
+        and next.item_id = seen.item_id and next.seen_at > seen.seen_at
+  ) as seen
+  left join (
+    select reached.org_id as org_id, interaction_id,
+      toNullable(min(dateDiff('millisecond', reached.seen_at, bought.bought_at))) as after_ms
+    from (
+      select org_id, interaction_id, seen_at, assumeNotNull(customer_id) as customer_id, items.shop_id as shop_id
+      from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+      join (
+  select distinct org_id, item_type, item_id, shop_id
+  from (
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    union all
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    union all
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    union all
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+  )
+) as items using (org_id, item_type, item_id)
+      where seen.customer_id is not null
+    ) as reached
+    asof join (
+      select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+) where student_id is not null
+    ) as bought
+      on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
+        and bought.bought_at >= reached.seen_at
+    group by org_id, interaction_id
+  ) as bought using (org_id, interaction_id)
+) as outcomes
+where outcomes.recommendation_id is not null
+group by org_id, recommendation_id, item_type
+)
+comment 'What came of each recommendation. One row: a recommendation and the kind of item that it led to.';
+
+create or replace view weir.recommendation_lift on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where the interactions occurred; null where it was not said',
+  `within_days` UInt64 comment 'within how many days after the interaction a purchase counts: 1, 7 or 30',
+  `recommended` UInt64 comment 'how many interactions came from a recommendation',
+  `recommended_bought` UInt64 comment 'after how many of them the same student bought in a shop of the item',
+  `others` UInt64 comment 'how many interactions did not',
+  `others_bought` UInt64 comment 'after how many of these the same student bought',
+  `recommended_share` Nullable(Float64) comment 'recommended_bought as a share of recommended',
+  `others_share` Nullable(Float64) comment 'others_bought as a share of others',
+  `lift` Nullable(Float64) comment 'recommended_share divided by others_share; null where one of them is 0 or missing',
+  `lift_low` Nullable(Float64) comment 'the lift is at least this, with a probability of 97.5 %',
+  `lift_high` Nullable(Float64) comment 'the lift is at most this, with a probability of 97.5 %'
+) sql security invoker as
+select org_id, item_type, platform, country, within_days, recommended, recommended_bought, others, others_bought, recommended_share, others_share, lift, lift_low, lift_high
+from (
+select org_id, item_type, platform, country, toUInt64(pair.1) as within_days,
+  sumIf(interactions, source is not null) as recommended,
+  sumIf(pair.2, source is not null) as recommended_bought,
+  sumIf(interactions, source is null) as others,
+  sumIf(pair.2, source is null) as others_bought,
+  recommended_bought / nullIf(recommended, 0) as recommended_share,
+  others_bought / nullIf(others, 0) as others_share,
+  nullIf(recommended_share, 0) / nullIf(others_share, 0) as lift,
+  1.96 * sqrt((1 - recommended_share) / nullIf(recommended_bought, 0) + (1 - others_share) / nullIf(others_bought, 0)) as margin,
+  lift * exp(-margin) as lift_low,
+  lift * exp(margin) as lift_high
+from weir.recommendations
+array join [(1, bought_1d), (7, bought_7d), (30, bought_30d)] as pair
+group by org_id, item_type, platform, country, within_days
+)
+comment 'How much likelier a purchase is after a recommended interaction than after any other, and how sure that is. One row: a kind of item, platform, country and number of days; all days of interactions together.';
+
+create or replace view weir.interactions_by_day on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `item_id` UUID comment 'the item',
+  `interaction_type` LowCardinality(String) comment 'FILTER_CLICK, SHARE, PAGE_VIEW or DISCOUNT_CODE',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `interactions` UInt64 comment 'how many interactions',
+  `recommended` UInt64 comment 'how many of them came from a recommendation',
+  `persons` UInt64 comment 'how many different customers or else users; interactions without either do not count'
+) sql security invoker as
+select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
+from (
+select org_id, day, item_type, item_id, interaction_type, platform, country,
+  count() as interactions,
+  countIf(source is not null) as recommended,
+  uniqExact(person) as persons
+from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+)
+group by org_id, day, item_type, item_id, interaction_type, platform, country
+)
+comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
+
+create or replace view weir.funnel on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which the shop was viewed, in UTC',
+  `shop_id` UUID comment 'the shop',
+  `viewed` UInt64 comment 'how many different persons viewed a page of the shop',
+  `went_to_offer` UInt64 comment 'how many of them did something with an offer of the shop within 30 days after that',
+  `bought` UInt64 comment 'how many of these bought in the shop within 30 days after that',
+  `bought_at_all` UInt64 comment 'how many of those who viewed the shop bought in it within 30 days, with or without an offer between',
+  `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
+  `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
+) sql security invoker as
+select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
+from (
+select steps.org_id as org_id, steps.day as day, steps.shop_id as shop_id,
+  uniqExact(steps.person) as viewed,
+  uniqExactIf(steps.person, is_offer) as went_to_offer,
+  uniqExactIf(steps.person, is_offer and ifNull(after_offer.bought_at <= offer_at + interval 30 day, false)) as bought,
+  uniqExactIf(steps.person, ifNull(after_view.bought_at <= steps.seen_at + interval 30 day, false)) as bought_at_all,
+  went_to_offer / viewed as offer_share,
+  bought / nullIf(went_to_offer, 0) as bought_share
+from (
+  select views.org_id as org_id, views.day as day, views.shop_id as shop_id, views.person as person, views.seen_at as seen_at,
+    next.offer_at as offer_at, ifNull(next.offer_at <= views.seen_at + interval 30 day, false) as is_offer,
+    ifNull(next.offer_at, views.seen_at) as begun_at
+  from (
+    select org_id, day, item_id as shop_id, assumeNotNull(person) as person, seen_at
+    from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+    where item_type = 'SHOP' and interaction_type = 'PAGE_VIEW' and seen.person is not null
+  ) as views
+  asof left join (
+    select org_id, offers.shop_id as shop_id, assumeNotNull(person) as person, seen_at, toNullable(seen_at) as offer_at
+    from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from weir.interactions as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from weir.customers
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+) as seen
+    join (select org_id, offer_id as item_id, shop_id from weir.offers_current final) as offers using (org_id, item_id)
+    where item_type = 'OFFER' and seen.person is not null
+  ) as next on next.org_id = views.org_id and next.shop_id = views.shop_id and next.person = views.person
+    and next.seen_at >= views.seen_at
+) as steps
+asof left join (
+  select org_id, shop_id, toString(assumeNotNull(student_id)) as person, bought_at as at, toNullable(bought_at) as bought_at
+  from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+  where student_id is not null
+) as after_view on after_view.org_id = steps.org_id and after_view.shop_id = steps.shop_id
+  and after_view.person = steps.person and after_view.at >= steps.seen_at
+asof left join (
+  select org_id, shop_id, toString(assumeNotNull(student_id)) as person, bought_at as at, toNullable(bought_at) as bought_at
+  from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from weir.transactions
+)
+  where student_id is not null
+) as after_offer on after_offer.org_id = steps.org_id and after_offer.shop_id = steps.shop_id
+  and after_offer.person = steps.person and after_offer.at >= steps.begun_at
+group by org_id, day, shop_id
+)
+comment 'How many of those who view a shop go on to one of its offers, and from there to a purchase. One row: a day and a shop that at least one person viewed on that day.';
+
+create or replace view weir.refusals_by_day on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which they were refused, in UTC',
+  `type` LowCardinality(String) comment 'the type of the records',
+  `code` LowCardinality(String) comment 'what is wrong with them, as the API calls it',
+  `refused` UInt64 comment 'how many refused records have a problem with this code; one with several codes counts at each'
+) sql security invoker as
+select org_id, day, type, code, refused
+from (
+select org_id, toDate32(rejected_at) as day, type, code, count() as refused
+from weir.rejections
+array join arrayDistinct(problems.code) as code
+group by org_id, day, type, code
+)
+comment 'What was refused, and why. One row: a day, type and code with at least one refused record; for as long as rejections are kept.';

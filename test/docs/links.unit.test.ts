@@ -36,7 +36,7 @@ const anchorsIn = (file: string): string[] =>
   [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
-      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
       .replaceAll(' ', '-'),
   )
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
+import { martsPage } from '#schemas/derive/marts-page.js'
 import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 
 it('has committed what the catalogue derives; if not: npm run publish-schemas', () => {
@@ -17,4 +18,8 @@ it('has committed what the catalogue derives; if not: npm run publish-schemas', 
 it('has committed what the clients take from the catalogue; if not: npm run publish-schemas', () => {
   for (const [path, text] of clientFiles(catalogue))
     expect(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'), path).toBe(text)
+})
+
+it('has committed the page about the marts; if not: npm run publish-schemas', () => {
+  expect(readFileSync(new URL('../../docs/marts.md', import.meta.url), 'utf8')).toBe(martsPage())
 })

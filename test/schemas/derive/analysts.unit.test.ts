@@ -3,6 +3,7 @@ import { type Catalogue, catalogue } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { onCluster } from '#schemas/derive/clickhouse/placement.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
+import { marts } from '#schemas/marts/all.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shopCategory } from '#schemas/records/shop-category.js'
 
@@ -28,7 +29,7 @@ grant select on weir.interactions to \`analyst_acme-2\`;
 grant select on weir.rejections to \`analyst_acme-2\`;
 grant select on weir.waiting to \`analyst_acme-2\`;
 grant select on weir.quality to \`analyst_acme-2\`;
-grant select on weir.shop_categories_log to \`analyst_acme-2\`;
+${marts.map(({ name }) => `grant select on weir.${name} to \`analyst_acme-2\`;\n`).join('')}grant select on weir.shop_categories_log to \`analyst_acme-2\`;
 grant select on weir.shop_categories_current to \`analyst_acme-2\`;
 grant select on weir.interactions_log to \`analyst_acme-2\`;
 grant select on weir.rejections_log to \`analyst_acme-2\`;

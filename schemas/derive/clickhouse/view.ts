@@ -1,0 +1,25 @@
+import type { Mart } from '../../marts/mart.js'
+import { database } from '../names.js'
+import { type ClickHouseColumn, declared, literal } from './columns.js'
+import type { Placement } from './placement.js'
+
+// This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
+export const asReader = 'sql security invoker'
+
+export const createView = (
+  view: string,
+  columns: readonly ClickHouseColumn[],
+  query: string,
+  about: string,
+  { on }: Placement,
+): string =>
+  `create or replace view ${database}.${view}${on} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
+
+/** A mart's view. One that is asked with values cannot declare its columns. */
+export const martView = ({ name, about, grain, columns, asked, sql }: Mart, placed: Placement): string => {
+  const meaning = `${about} One row: ${grain}.`
+  if (asked)
+    return `create or replace view ${database}.${name}${placed.on} ${asReader} as\n${sql}\ncomment ${literal(meaning)}`
+  const listed = Object.entries(columns).map(([column, { type, about }]) => ({ name: column, type, comment: about }))
+  return createView(name, listed, `select ${Object.keys(columns).join(', ')}\nfrom (\n${sql}\n)`, meaning, placed)
+}

@@ -1,0 +1,50 @@
+import { marts } from '../marts/all.js'
+import type { Mart } from '../marts/mart.js'
+import { segmentRules } from '../marts/segments.js'
+import { database } from './names.js'
+
+/** docs/marts.md */
+export const martsPage = (): string => `${[introduction, overview, ...marts.map(sectionOf), segments].join('\n\n')}\n`
+
+const introduction = `# Marts: ready answers for analysts
+
+<!-- Made by npm run publish-schemas from schemas/marts: change the descriptions there. -->
+
+Views in ClickHouse's database \`${database}\`, beside those of the records ([for-analysts.md](for-analysts.md)). They show what is current: a
+new version of a record replaces the one before, a deleted record no longer counts, and the figures are those of this moment. Each view has
+\`org_id\`; an analyst's own login sees one organisation. Days are days of UTC. A transaction happened when it was \`created\`, or when it was
+accepted where that was not said. Money is exact: sums of decimals, in the unit that the organisation gives amounts in. An interaction belongs to
+its \`student_id\`, or else to the customer with its \`user_id\`.`
+
+const overview = [
+  '| view | answers |',
+  '| --- | --- |',
+  ...marts.map(({ name, about }) => `| [\`${name}\`](#${name}) | ${about} |`),
+].join('\n')
+
+const sectionOf = ({ name, about, grain, from, columns, asked }: Mart): string => {
+  const values = Object.entries(asked ?? {}).map(([key, value]) => `${key} = '${value}'`)
+  const call = asked ? `${database}.${name}(${values.join(', ')})` : `${database}.${name}`
+  return [
+    `## ${name}`,
+    `${about} One row of \`${call}\`: ${grain}.${from.length > 0 ? ` From ${from.join(', ')}.` : ''}`,
+    [
+      '| column | type | meaning |',
+      '| --- | --- | --- |',
+      ...Object.entries(columns).map(([column, each]) => `| \`${column}\` | \`${each.type}\` | ${each.about} |`),
+    ].join('\n'),
+  ].join('\n\n')
+}
+
+const segments = [
+  '## The segments',
+  'Each score from 1 to 5 is a fifth of the customers of the organisation who have bought; customers with the same value have the same score. The ' +
+    'first rule that holds names the segment:',
+  [
+    '| segment | rule | who they are |',
+    '| --- | --- | --- |',
+    ...segmentRules.map(
+      ({ segment, rule, about }) => `| ${segment} | ${rule === 'true' ? 'all others' : `\`${rule}\``} | ${about} |`,
+    ),
+  ].join('\n'),
+].join('\n\n')

@@ -1,0 +1,43 @@
+/** One answer that analysts want, declared once, as data: its view, the rights to read it and its documentation are derived from this. */
+export type Mart = {
+  /** The view's name in the database. */
+  name: string
+  /** The question that it answers. */
+  about: string
+  /** What one row stands for. */
+  grain: string
+  /** The types of records that its figures come from. */
+  from: readonly string[]
+  columns: Readonly<Record<string, MartColumn>>
+  /** Set where the view is asked with values, as in `weir.segment_members(name = 'loyal', at = '2026-01-31')`: an example of each. */
+  asked?: Readonly<Record<string, string>>
+  sql: string
+}
+
+/** A column of a mart: its type in ClickHouse, and what it means. */
+export type MartColumn = { type: string; about: string }
+
+const column =
+  (type: string) =>
+  (about: string): MartColumn => ({ type, about })
+
+export const org = column('LowCardinality(String)')('the organisation that uploaded the records')
+export const id = column('UUID')
+export const idOrNull = column('Nullable(UUID)')
+export const ids = column('Array(UUID)')
+export const text = column('String')
+export const textOrNull = column('Nullable(String)')
+export const texts = column('Array(String)')
+export const word = column('LowCardinality(String)')
+export const wordOrNull = column('LowCardinality(Nullable(String))')
+export const flagOrNull = column('Nullable(Bool)')
+export const day = column('Date32')
+export const instantOrNull = column("Nullable(DateTime64(3, 'UTC'))")
+export const count = column('UInt64')
+export const score = column('UInt8')
+export const days = column('Int64')
+/** An exact sum, in the unit that the organisation gives amounts in. */
+export const money = column('Decimal(38, 9)')
+/** Between 0 and 1; null where there is nothing to have a share of. */
+export const share = column('Nullable(Float64)')
+export const ratio = share

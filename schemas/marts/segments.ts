@@ -1,0 +1,68 @@
+import { bought } from './customers.js'
+import { count, days, id, type Mart, money, org, score, word } from './mart.js'
+import { now, type ViewOf } from './sources.js'
+
+/** The first rule that holds names the segment; r, f and m are scores from 1 (lowest) to 5. */
+export const segmentRules: readonly { segment: string; rule: string; about: string }[] = [
+  { segment: 'champions', rule: 'r >= 4 and f >= 4 and m >= 4', about: 'bought lately, often and for much' },
+  { segment: 'loyal', rule: 'r >= 3 and f >= 4', about: 'buy often, and not long ago' },
+  { segment: 'at risk', rule: 'r <= 2 and f >= 3', about: 'bought often, and not for a while' },
+  { segment: 'new', rule: 'r >= 4 and f <= 2', about: 'bought lately, and only a few times' },
+  { segment: 'promising', rule: 'r >= 3 and f = 3', about: 'bought not long ago, and now and then' },
+  { segment: 'fading', rule: 'r >= 2', about: 'bought a few times, a while ago' },
+  { segment: 'lost', rule: 'true', about: 'bought a few times, long ago' },
+]
+
+const segmentOf = `multiIf(${segmentRules
+  .slice(0, -1)
+  .map(({ segment, rule }) => `${rule}, '${segment}'`)
+  .join(', ')}, '${segmentRules.at(-1)?.segment}')`
+
+/** A fifth of the organisation's customers has each score, those with the same value the same one. */
+const scoreBy = (order: string): string =>
+  `toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by ${order}) - 1), count() over (partition by org_id)))`
+
+const scored = (from: ViewOf, at: string): string => `(
+  select org_id, customer_id, frequency, monetary,
+    dateDiff('day', toDate32(last_bought_at), toDate32(${at})) as recency_days,
+    ${scoreBy('recency_days desc')} as r,
+    ${scoreBy('frequency')} as f,
+    ${scoreBy('monetary')} as m,
+    toLowCardinality(${segmentOf}) as segment
+  from ${bought(from, at)}
+)`
+
+const columns = {
+  org_id: org,
+  customer_id: id('the customer'),
+  segment: word('the name of the segment'),
+  recency_days: days('how many days ago the last transaction was made, counted in days of UTC'),
+  frequency: count('how many transactions'),
+  monetary: money('how much was paid'),
+  r: score('5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago'),
+  f: score('5 for the fifth with the most transactions'),
+  m: score('5 for the fifth who paid most'),
+}
+
+export const customerSegments: Mart = {
+  name: 'customer_segments',
+  about: 'Customers by recency, frequency and monetary value, in segments with names.',
+  grain: 'a customer who is not deleted and has bought something',
+  from: ['customers', 'transactions'],
+  columns,
+  sql: `select ${Object.keys(columns).join(', ')}\nfrom ${scored(now, 'now64(3)')}`,
+}
+
+const atMoment = "parseDateTime64BestEffort({at:String}, 3, 'UTC')"
+
+export const segmentMembers: Mart = {
+  name: 'segment_members',
+  about: 'The customers of one segment at a moment, to be exported, or compared with those of another day.',
+  grain: 'a customer who was in the segment at that moment',
+  from: ['customers', 'transactions'],
+  columns,
+  asked: { name: 'loyal', at: '2026-01-31 12:00:00' },
+  sql: `select ${Object.keys(columns).join(', ')}
+from ${scored((type) => `weir.${type}_as_of(at = {at:String})`, atMoment)}
+where segment = {name:String}`,
+}
