@@ -88,9 +88,10 @@ await runService(log, async (onStop, crash) => {
       },
       postgres: () => {
         patience.check('layout')
-        memory.check()
         return ping(pool)
       },
+      // What Postgres lacks of all that was published: only an operator can mend that.
+      memory: memory.check,
       decisions: fetches.check,
       partitions: () => partitions?.check(),
       // Needed for the start only: from then on the schemas are known.

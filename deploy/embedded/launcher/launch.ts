@@ -14,7 +14,7 @@ import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } fro
 import { backupClaimOf, unusableLine } from './data-folder.mjs'
 import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
-import { demoKeyFile, ownsAllParts, provision, weirServices } from './services.js'
+import { demoKeyFile, findProblems, ownsAllParts, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'
 
 /** Signals end the process at once until `leaveSignals` is called: from then on there is something to stop in good order. */
@@ -103,6 +103,10 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
     const demoKey = (await readFile(demoKeyFile(config), 'utf8')).trim()
     process.stdout.write(`${banner(config, demoKey)}\n`)
     say(`up after ${seconds(Date.now() - begun)}`)
+    const problems = await findProblems(config)
+    for (const line of problems) say(line)
+    if (problems.length > 0)
+      say('what to do about it is in docs/runbook.md; "npm run -s weir -- status" shows whether it is over')
     keepLogsSmall(supervisor, config.dataDir)
   } catch (error) {
     // A signal came during the start, which is why it fails; the signal's handler ends the process.

@@ -21,9 +21,9 @@ const optionsOf = (withValue: string, alone: string): Options => {
 
 /** The options of all commands: those behind which a value follows, and the others. A test compares them with the commands. */
 export const operatorOptions = optionsOf(
-  'code demo-key-file examples expires grace history index lanes limit missing name new-partitions org partitions record records rejections request ' +
+  'code demo-key-file examples expires file grace history index lanes limit missing name new-partitions org partitions record records rejections request ' +
     'requests scopes since type until verdicts wait',
-  'all dry-run even-superseded json manage mend operator print strict yes',
+  'all csv dry-run even-superseded json manage mend operator print strict yes',
 )
 
 /** Those of the uploader's commands. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 import { weirPassword } from '../servers/clickhouse.js'
-import { answersHttp } from '../servers/ports.js'
+import { askHttp } from '../servers/ports.js'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
 import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
@@ -14,6 +14,16 @@ const services = [
   { name: 'edge', port: 'EDGE_PORT', stopsBy: 'answers the requests that are under way, for 5 s at most' },
 ] as const
 
+/**
+ * What a service's readiness names and no start waits for. What an operator has to mend can be mended only while the system is up; and the
+ * edge names what others say for themselves.
+ */
+const overlooked = {
+  sink: ['inserts'],
+  integrity: ['decisions', 'partitions', 'memory'],
+  edge: services.map(({ name }) => name as string),
+}
+
 /** Weir's own processes, each as it runs in production. */
 export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
   services.map(({ name, port, ...stop }) => ({
@@ -23,9 +33,40 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
     command: process.execPath,
     args: [mainOf(name)],
     env: serviceEnvironment(config),
-    isReady: () =>
-      answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
+    isReady: async () => {
+      const problems = await problemsOf(addressOf(config, name, port))
+      return problems?.every((problem) => overlooked[name].includes(problem.part)) ?? false
+    },
   }))
+
+const addressOf = (config: LauncherConfig, name: string, port: (typeof services)[number]['port']): string =>
+  name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`
+
+/** What the services that are up still say is wrong, a line for each. */
+export const findProblems = async (config: LauncherConfig): Promise<string[]> => {
+  const all = await Promise.all(
+    services.map(async ({ name, port }) => {
+      const problems = (await problemsOf(addressOf(config, name, port))) ?? []
+      const own = problems.filter(({ part }) => name !== 'edge' || !overlooked.edge.includes(part))
+      return own.map(({ part, problem }) => `${name.padEnd(10)} is not ready, ${part}: ${problem}`)
+    }),
+  )
+  return all.flat()
+}
+
+/** The parts that a service's readiness names as not working; undefined where it does not answer, or does not say which. */
+const problemsOf = async (address: string): Promise<{ part: string; problem: string }[] | undefined> => {
+  const answer = await askHttp(`${address}/readyz`)
+  if (answer?.status === 200) return []
+  if (answer?.status !== 503) return undefined
+  try {
+    const { parts } = JSON.parse(answer.body) as { parts?: Record<string, { ok: boolean; problem?: string }> }
+    return parts && Object.entries(parts).flatMap(([part, { ok, problem = '' }]) => (ok ? [] : [{ part, problem }]))
+  } catch {
+    // Something else than a service of Weir answers there.
+    return undefined
+  }
+}
 
 /** Makes topics, subjects, tables and the organisation demo; `done` resolves to what is left to the operator. */
 export const provision = (

@@ -8,7 +8,10 @@ import { createServer } from 'node:net'
 const WITHIN_MS = 2_000
 
 /** Whether a GET of this address is answered with 200. A refused, cut or late connection means: not yet. */
-export const answersHttp = (url: string): Promise<boolean> =>
+export const answersHttp = async (url: string): Promise<boolean> => (await askHttp(url))?.status === 200
+
+/** What a GET of this address is answered with; undefined where there is no answer. */
+export const askHttp = (url: string): Promise<{ status: number | undefined; body: string } | undefined> =>
   new Promise((resolve) => {
     const get = url.startsWith('https:') ? getSecure : getPlain
     const options = {
@@ -18,9 +21,13 @@ export const answersHttp = (url: string): Promise<boolean> =>
       signal: AbortSignal.timeout(WITHIN_MS),
     }
     get(url, options, (response) => {
-      response.on('error', () => resolve(false))
-      response.on('end', () => resolve(response.statusCode === 200)).resume()
-    }).on('error', () => resolve(false))
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text
+      })
+      response.on('error', () => resolve(undefined))
+      response.on('end', () => resolve({ status: response.statusCode, body }))
+    }).on('error', () => resolve(undefined))
   })
 
 // Below the ports that outgoing connections are given (from 32768 on in Linux, higher elsewhere): one of those could take the

@@ -6,6 +6,8 @@ import { placeOf, type TopicPartition } from './partitions.js'
 const asideAfter = 500
 // The same, for a large piece of work while small ones come of other partitions.
 const largeAsideAfter = 30
+// With more of them at once, each would only take longer.
+const mostLargeAside = 4
 // For how long after a small piece of work the next one is thought to be near.
 const smallFor = 10_000
 const firstPause = 250
@@ -66,6 +68,7 @@ export const createPartitionWork = (deps: {
       lastSmall.set(place, now)
       return asideAfter
     }
+    if (aside >= mostLargeAside) return asideAfter
     const isSmallNear = [...lastSmall].some(([other, at]) => other !== place && now - at < smallFor)
     return isSmallNear ? largeAsideAfter : asideAfter
   }

@@ -1,9 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
-import { serviceAddresses, serviceEnvironment } from '../../../../deploy/embedded/launcher/services.js'
+import {
+  findProblems,
+  serviceAddresses,
+  serviceEnvironment,
+  weirServices,
+} from '../../../../deploy/embedded/launcher/services.js'
 import { clickhousePart } from '../../../../deploy/embedded/servers/clickhouse.js'
 
 let dataDir: string
@@ -39,5 +46,45 @@ describe("Weir's own password for the embedded ClickHouse", () => {
   it('is for no ClickHouse but the embedded one', () => {
     const { CLICKHOUSE_URL } = serviceEnvironment(readConfig({ DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://ch:8123' }))
     expect(CLICKHOUSE_URL).toBe('http://ch:8123')
+  })
+})
+
+describe('a start', () => {
+  const working = { ok: true }
+  const broken = { ok: false, problem: 'it went back' }
+
+  /** Whether each service counts as up, and what is said, where all of them answer this. */
+  const withAnswer = async (status: number, body: unknown) => {
+    const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify(body)))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const given = readConfig({ DATA_DIR: dataDir })
+    const config = { ...given, ports: { ...given.ports, EDGE_PORT: port, INTEGRITY_PORT: port, SINK_PORT: port } }
+    const isReady = await Promise.all(weirServices(config).map((each) => each.isReady()))
+    const said = await findProblems(config)
+    server.close()
+    return { isReady, said }
+  }
+
+  it('waits until a service is ready', async () => {
+    expect(await withAnswer(200, { status: 'ready' })).toEqual({ isReady: [true, true, true], said: [] })
+    expect((await withAnswer(503, { status: 'not_ready', parts: { kafka: broken } })).isReady).toEqual([
+      false,
+      false,
+      false,
+    ])
+    expect((await withAnswer(503, { status: 'not_ready' })).isReady).toEqual([false, false, false])
+    expect((await withAnswer(404, 'no page')).isReady).toEqual([false, false, false])
+  })
+
+  it('does not wait for what only an operator can mend, and says what that is', async () => {
+    const { isReady, said } = await withAnswer(503, { parts: { kafka: working, memory: broken } })
+    expect(isReady).toEqual([false, true, false])
+    expect(said).toContain('integrity  is not ready, memory: it went back')
+  })
+
+  it('asks the edge for its own parts only', async () => {
+    const { isReady } = await withAnswer(503, { parts: { kafka: working, integrity: broken } })
+    expect(isReady).toEqual([false, false, true])
   })
 })

@@ -106,6 +106,19 @@ it('waits less for large work while small work comes of other partitions', async
   expect(await isAsideAfter(499, 30)).toBe(false)
 })
 
+it('waits for large work as for any other while four are aside', async () => {
+  const { work, happened } = open(1000, 20)
+  await work.take(tags, 10, async () => {})
+  const large = Array.from({ length: 4 }, job)
+  for (const [partition, { do: run }] of large.entries())
+    void work.take({ topic: `shops-${partition}`, partition }, 30, run)
+  await vi.advanceTimersByTimeAsync(30)
+  expect(happened).toHaveLength(4)
+  void work.take({ topic: 'one more', partition: 0 }, 30, job().do)
+  await vi.advanceTimersByTimeAsync(499)
+  expect(happened).toHaveLength(4)
+})
+
 it('tries slow work that failed in the end again after its pause', async () => {
   const { work, happened } = open()
   const slow = job()
