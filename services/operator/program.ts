@@ -6,6 +6,7 @@ import { addAnalysts } from './access/analysts.js'
 import { addKeysList, addKeysRename, addKeysRevoke } from './access/keys.js'
 import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
+import { addSql } from './analytics/sql.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
@@ -79,6 +80,7 @@ const createProgram = (session: Session): Command => {
 
   addOrgs(program, session)
   addAnalysts(program, session)
+  addSql(program, session)
 
   const rejected = program.command('rejected').description('look at refused records, and submit them again')
   for (const add of [addRejectedList, addRejectedShow, addRejectedRetry]) add(rejected, session)

@@ -6,6 +6,9 @@ import { tlsProblem } from './process/tls-problem.js'
 
 export type ClickHouse = ReturnType<typeof createClickHouse>
 
+/** The rows of an answer as text, some at a time, as they arrive. Who stops reading ends the query. */
+export type RowsRead = { rows: AsyncIterable<string[]> }
+
 const pingWithin = 2_000
 
 // Said with every insert, because a server or a user may have other defaults.
@@ -94,6 +97,15 @@ export const createClickHouse = (url: string, options: Options = {}) => {
       const answer = await client.query({ ...asked, format: 'JSONEachRow' })
       return answer.json<Row>()
     },
+    /** An answer of any length, in a format of ClickHouse's with one row in each line. */
+    read: async (
+      sql: string,
+      format: 'CSVWithNames' | 'JSONEachRow' | 'JSONCompactEachRowWithNames',
+      settings: ClickHouseSettings = {},
+    ): Promise<RowsRead> => {
+      const answer = await client.query({ query: sql, format, clickhouse_settings: settings, ...cutOff })
+      return { rows: textsIn(answer.stream()) }
+    },
     /** One block of rows as an Avro object container. */
     insertAvro: async (table: string, container: Buffer): Promise<void> => {
       // exec, not insert: for Avro, `insert` expects rows that it encodes itself.
@@ -113,6 +125,10 @@ export const createClickHouse = (url: string, options: Options = {}) => {
     },
     close: () => client.close(),
   }
+}
+
+async function* textsIn(stream: AsyncIterable<readonly { text: string }[]>): AsyncIterable<string[]> {
+  for await (const rows of stream) yield rows.map(({ text }) => text)
 }
 
 /** Bytes that the tables of a database take, and those that the disks have: all, and free. */
