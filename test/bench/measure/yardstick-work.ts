@@ -19,9 +19,10 @@ const work = (): number => {
   const { user, system } = process.cpuUsage(before)
   return user + system
 }
-// First, since the one who started it may be gone before its code is compiled.
+// First, since the one who started it may be gone before its code is compiled, or even before it is read: then nobody would end it.
 process.on('message', () => process.send?.(done))
 process.on('disconnect', () => process.exit(0))
+if (!process.connected) process.exit(0)
 process.on('SIGINT', () => {})
 // Until its code is compiled.
 for (let n = 0; n < 300; n++) work()
