@@ -20,6 +20,7 @@ import {
   floorLoads,
   forms,
   halfLoadOf,
+  held,
   inOrder,
   knownRecords,
   noisy,
@@ -93,8 +94,8 @@ const measureAll = async (
     say(lineOf(measured))
     return measured
   }
-  const measureFloor = async ({ name, ...load }: Workload) => {
-    const measured = await floorMeter.measureFloor(name, { ...bare, ...load, ...lasting(load.streams) })
+  const measureFloor = async ({ name, ...load }: Workload, more: Partial<LoadPlan> = {}) => {
+    const measured = await floorMeter.measureFloor(name, { ...bare, ...load, ...lasting(load.streams), ...more })
     say(lineOf(measured))
     return measured
   }
@@ -115,19 +116,28 @@ const measureAll = async (
     meter.measure(name, { ...weir, ...load, seconds: warmSeconds }),
   )
 
-  const naiveBefore = await byTurns(1, floorLoads.naive, measureFloor)
+  const keys = await makeOrganisations(system.env.POSTGRES_URL, 'throughput', throughputOrganisations)
+  const inTurn = { seconds: turnSeconds }
+  const turned = await byTurns(turns, [...floorLoads.naive, ...held], (load) =>
+    held.includes(load)
+      ? measure(load, { ...inTurn, ...(load === throughput && { keys }) })
+      : measureFloor(load, inTurn),
+  )
+  const naive = turned.slice(0, floorLoads.naive.length).flat()
+  const middleOfHeld = new Map(turned.slice(floorLoads.naive.length).map((found) => [found[0]?.name, middleOf(found)]))
   const floor = await measureFloor(floorLoads.floor)
   const interaction = await measureFloor(floorLoads.interaction)
   const roundTrip = latenciesOf(await floors.roundTrips(roundTrips))
   say(`bare round trip through Kafka: ${roundTrip.p50} ms`)
 
   const diskBefore = diskOf(system.dataDir)
+  const before = all.length
   const measured: Measured[] = []
-  for (const workload of workloads) measured.push(await measure(workload))
-  const fullSpeed = await byTurns(turns, [inOrder, waiting], (load) => measure(load, { seconds: turnSeconds }))
+  for (const workload of workloads) measured.push(middleOfHeld.get(workload.name) ?? (await measure(workload)))
+  const fullSpeed = await byTurns(turns, [inOrder, waiting], (load) => measure(load, inTurn))
   measured.push(...fullSpeed.map(middleOf))
-  const keys = await makeOrganisations(system.env.POSTGRES_URL, 'throughput', throughputOrganisations)
-  measured.push(await measure(throughput, { keys }))
+  const wide = middleOfHeld.get(throughput.name)
+  if (wide) measured.push(wide)
   const halfOf = ({ name }: Workload) => (measured.find((each) => each.name === name)?.storedPerSecond ?? 0) / 2
   const halfLoad = await measure(
     { ...halfLoadOf, name: 'half load' },
@@ -140,11 +150,9 @@ const measureAll = async (
     { ...waiting, name: 'a tenth waits, paced' },
   ]
   const [ordered = [], waited = []] = await byTurns(turns, pacedLoads, (load) => measure(load, pace))
-  const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), all)
-  const naiveAfter = await byTurns(1, floorLoads.naive, measureFloor)
+  const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), all.slice(before))
   const neighbour = await measureNeighbour(weir, keys, seconds)
   say(`beside a flood, p50 of a small request: ${neighbour.beside.p50} ms; alone: ${neighbour.alone.p50} ms`)
-  const naive = [...naiveBefore, ...naiveAfter].flat()
   const steady = (load: Measured) => atOneSpeed([...all, ...naive], load)
   return {
     floors: { naive: naive.map(steady), floor: steady(floor), interaction: steady(interaction), roundTrip },
