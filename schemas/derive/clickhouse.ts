@@ -165,19 +165,24 @@ from ${database}.${names.logTableOf(type.type)} as log final`,
 }
 
 /** What the type's view showed at an earlier moment. Read from the table's end, so a record's first row is its newest by then. */
-const asOfView = (type: RecordType, { on }: Placement): string => {
+const asOfView = (type: RecordType, placed: Placement): string => {
   const columns = viewColumns(type)
   const id = quote(type.id)
-  return `create or replace view ${database}.${names.asOfViewOf(type.type)}${on} ${asReader} as
-select ${expressionsOf(columns)}
+  const view = names.asOfViewOf(type.type)
+  return createView(
+    view,
+    undefined,
+    `select ${expressionsOf(columns)}
 from (
   select ${listOf(columns)}
   from ${database}.${names.logTableOf(type.type)}
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, ${id} desc, version desc
   limit 1 by org_id, ${id}
-) as log${whereAlive(type)}
-comment ${literal(`${type.type} as they were at a moment: weir.${names.asOfViewOf(type.type)}(at = '2026-01-31 12:00:00')`)}`
+) as log${whereAlive(type)}`,
+    `${type.type} as they were at a moment: weir.${view}(at = '2026-01-31 12:00:00')`,
+    placed,
+  )
 }
 
 // Asked of the table, `log`: a view's own column of that name is never null.

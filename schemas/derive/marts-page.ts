@@ -1,5 +1,5 @@
 import { marts } from '../marts/all.js'
-import type { Mart } from '../marts/mart.js'
+import { exampleOf, type Mart } from '../marts/mart.js'
 import { segmentRules } from '../marts/segments.js'
 import { database } from './names.js'
 
@@ -22,12 +22,11 @@ const overview = [
   ...marts.map(({ name, about }) => `| [\`${name}\`](#${name}) | ${about} |`),
 ].join('\n')
 
-const sectionOf = ({ name, about, grain, from, columns, asked }: Mart): string => {
-  const values = Object.entries(asked ?? {}).map(([key, value]) => `${key} = '${value}'`)
-  const call = asked ? `${database}.${name}(${values.join(', ')})` : `${database}.${name}`
+const sectionOf = (mart: Mart): string => {
+  const { name, about, grain, from, columns } = mart
   return [
     `## ${name}`,
-    `${about} One row of \`${call}\`: ${grain}.${from.length > 0 ? ` From ${from.join(', ')}.` : ''}`,
+    `${about} One row of \`${exampleOf(mart)}\`: ${grain}.${from.length > 0 ? ` From ${from.join(', ')}.` : ''}`,
     [
       '| column | type | meaning |',
       '| --- | --- | --- |',

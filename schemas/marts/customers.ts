@@ -12,16 +12,16 @@ import {
   texts,
   word,
 } from './mart.js'
-import { ageBand, now, purchases, purchasesOf, type ViewOf } from './sources.js'
+import { ageBand, purchases } from './sources.js'
 
 /** A customer's own attributes, with what the ids in them are called. */
-const attributes = (from: ViewOf, today: string): string => `(
+const attributes = `(
   select org_id, customer_id, user_id, customers.region as region, gender,
     institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
-    ${ageBand('birthdate', today)} as age_band
-  from ${from('customers')} as customers
-  left join ${from('institutes')} as institutes using (org_id, institute_id)
-  left join ${from('courses')} as courses using (org_id, course_id)
+    ${ageBand('birthdate', 'today()')} as age_band
+  from weir.customers as customers
+  left join weir.institutes as institutes using (org_id, institute_id)
+  left join weir.courses as courses using (org_id, course_id)
 )`
 
 /** What the shops are called by that a customer bought in: the commonest first. */
@@ -87,7 +87,7 @@ export const customersOverview: Mart = {
   favourites.shops as favourite_shops,
   tags.names as tags,
   keywords.names as keywords
-from ${attributes(now, 'today()')} as customers
+from ${attributes} as customers
 left join (
   select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
     sum(bought) as transactions, sum(paid) as amount, sum(saved) as savings, groupArray((bought, shop_id)) as by_shop
@@ -139,16 +139,3 @@ array join arrayConcat(
 where pair.2 is not null
 group by org_id, attribute, value`,
 }
-
-/** Each customer who has bought, with recency, frequency and monetary value at a moment. */
-export const bought = (from: ViewOf, at: string): string => `(
-  select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
-  from ${from('customers')} as customers
-  join (
-    select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
-      ifNull(sum(amount_exact), 0) as monetary
-    from ${purchasesOf(from)}
-    where student_id is not null and bought_at <= ${at}
-    group by org_id, customer_id
-  ) as sold using (org_id, customer_id)
-)`

@@ -40,4 +40,11 @@ export const days = column('Int64')
 export const money = column('Decimal(38, 9)')
 /** Between 0 and 1; null where there is nothing to have a share of. */
 export const share = column('Nullable(Float64)')
-export const ratio = share
+/** How many times as much; null where there is nothing to divide by. */
+export const ratio = column('Nullable(Float64)')
+
+/** The view as a query names it, with an example of each value that it is asked with. */
+export const exampleOf = ({ name, asked }: Pick<Mart, 'name' | 'asked'>): string => {
+  const values = Object.entries(asked ?? {}).map(([key, value]) => `${key} = '${value}'`)
+  return asked ? `weir.${name}(${values.join(', ')})` : `weir.${name}`
+}

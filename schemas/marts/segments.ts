@@ -1,6 +1,5 @@
-import { bought } from './customers.js'
 import { count, days, id, type Mart, money, org, score, word } from './mart.js'
-import { now, type ViewOf } from './sources.js'
+import { now, purchasesOf, type ViewOf } from './sources.js'
 
 /** The first rule that holds names the segment; r, f and m are scores from 1 (lowest) to 5. */
 export const segmentRules: readonly { segment: string; rule: string; about: string }[] = [
@@ -21,6 +20,19 @@ const segmentOf = `multiIf(${segmentRules
 /** A fifth of the organisation's customers has each score, those with the same value the same one. */
 const scoreBy = (order: string): string =>
   `toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by ${order}) - 1), count() over (partition by org_id)))`
+
+/** Each customer who has bought, with recency, frequency and monetary value at a moment. */
+const bought = (from: ViewOf, at: string): string => `(
+  select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
+  from ${from('customers')} as customers
+  join (
+    select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
+      ifNull(sum(amount_exact), 0) as monetary
+    from ${purchasesOf(from)}
+    where student_id is not null and bought_at <= ${at}
+    group by org_id, customer_id
+  ) as sold using (org_id, customer_id)
+)`
 
 const scored = (from: ViewOf, at: string): string => `(
   select org_id, customer_id, frequency, monetary,

@@ -56,7 +56,9 @@ export const shopsOverview: Mart = {
   sold.first_bought_at as first_bought_at,
   sold.last_bought_at as last_bought_at
 from weir.shops as shops
-${counted('branches')}
+left join (
+  select org_id, shop_id, count() as count from weir.branches group by org_id, shop_id
+) as branches using (org_id, shop_id)
 left join (
   select org_id, shop_id, count() as count,
     countIf(ifNull(is_enabled, true) and ifNull(allowed_from <= now64(3), true) and ifNull(allowed_to >= now64(3), true)) as valid
@@ -84,12 +86,6 @@ left join (
   from ${purchases}
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)`,
-}
-
-function counted(view: string): string {
-  return `left join (
-  select org_id, shop_id, count() as count from weir.${view} group by org_id, shop_id
-) as ${view} using (org_id, shop_id)`
 }
 
 /** The names of what a shop is linked to, in the order of the alphabet. */

@@ -6,9 +6,6 @@ import { tlsProblem } from './process/tls-problem.js'
 
 export type ClickHouse = ReturnType<typeof createClickHouse>
 
-/** The rows of an answer as text, some at a time, as they arrive. Who stops reading ends the query. */
-export type RowsRead = { rows: AsyncIterable<string[]> }
-
 const pingWithin = 2_000
 
 // Said with every insert, because a server or a user may have other defaults.
@@ -97,14 +94,14 @@ export const createClickHouse = (url: string, options: Options = {}) => {
       const answer = await client.query({ ...asked, format: 'JSONEachRow' })
       return answer.json<Row>()
     },
-    /** An answer of any length, in a format of ClickHouse's with one row in each line. */
+    /** An answer of any length, in a format of ClickHouse's with one row in each line: the lines as they arrive, some at a time. */
     read: async (
       sql: string,
       format: 'CSVWithNames' | 'JSONEachRow' | 'JSONCompactEachRowWithNames',
       settings: ClickHouseSettings = {},
-    ): Promise<RowsRead> => {
+    ): Promise<AsyncIterable<string[]>> => {
       const answer = await client.query({ query: sql, format, clickhouse_settings: settings, ...cutOff })
-      return { rows: textsIn(answer.stream()) }
+      return textsIn(answer.stream())
     },
     /** One block of rows as an Avro object container. */
     insertAvro: async (table: string, container: Buffer): Promise<void> => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { problemsIn, type Readiness } from '#platform/health/health.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { weirPassword } from '../servers/clickhouse.js'
 import { askHttp } from '../servers/ports.js'
@@ -60,8 +61,8 @@ const problemsOf = async (address: string): Promise<{ part: string; problem: str
   if (answer?.status === 200) return []
   if (answer?.status !== 503) return undefined
   try {
-    const { parts } = JSON.parse(answer.body) as { parts?: Record<string, { ok: boolean; problem?: string }> }
-    return parts && Object.entries(parts).flatMap(([part, { ok, problem = '' }]) => (ok ? [] : [{ part, problem }]))
+    const { parts } = JSON.parse(answer.body) as Partial<Readiness>
+    return parts && problemsIn(parts)
   } catch {
     // Something else than a service of Weir answers there.
     return undefined

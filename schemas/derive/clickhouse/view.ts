@@ -6,20 +6,22 @@ import type { Placement } from './placement.js'
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
 export const asReader = 'sql security invoker'
 
+/** A view that is asked with values cannot declare its columns. */
 export const createView = (
   view: string,
-  columns: readonly ClickHouseColumn[],
+  columns: readonly ClickHouseColumn[] | undefined,
   query: string,
   about: string,
   { on }: Placement,
-): string =>
-  `create or replace view ${database}.${view}${on} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
+): string => {
+  const listed = columns ? ` (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n)` : ''
+  return `create or replace view ${database}.${view}${on}${listed} ${asReader} as\n${query}\ncomment ${literal(about)}`
+}
 
-/** A mart's view. One that is asked with values cannot declare its columns. */
+/** A mart's view. */
 export const martView = ({ name, about, grain, columns, asked, sql }: Mart, placed: Placement): string => {
   const meaning = `${about} One row: ${grain}.`
-  if (asked)
-    return `create or replace view ${database}.${name}${placed.on} ${asReader} as\n${sql}\ncomment ${literal(meaning)}`
+  if (asked) return createView(name, undefined, sql, meaning, placed)
   const listed = Object.entries(columns).map(([column, { type, about }]) => ({ name: column, type, comment: about }))
   return createView(name, listed, `select ${Object.keys(columns).join(', ')}\nfrom (\n${sql}\n)`, meaning, placed)
 }

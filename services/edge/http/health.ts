@@ -3,7 +3,7 @@ import { addEndpoints, on } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
 import { requestError, sendError } from '#http/request-error.js'
 import { thisBuild } from '#platform/health/build.js'
-import { type Check, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
+import { type Check, problemsIn, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
 import type { Peers } from '#platform/health/peers.js'
 import { catalogue } from '#schemas/catalogue.js'
@@ -76,10 +76,10 @@ const checkPeer = async (address: string, overlooked: readonly string[]): Promis
   const answer = await ask(`${address}/readyz`)
   if (answer.ok) return
   const { parts = {} } = (await answer.json()) as Partial<Readiness>
-  const down = Object.entries(parts).flatMap(([name, part]) => (part.ok ? [] : [{ name, problem: part.problem }]))
-  const counting = down.filter(({ name }) => !overlooked.includes(name))
+  const down = problemsIn(parts)
+  const counting = down.filter(({ part }) => !overlooked.includes(part))
   if (down.length > 0 && counting.length === 0) return
-  throw new Error(counting.map(({ name, problem }) => `${name}: ${problem}`).join('; ') || `answers ${answer.status}`)
+  throw new Error(counting.map(({ part, problem }) => `${part}: ${problem}`).join('; ') || `answers ${answer.status}`)
 }
 
 // Readiness waits 3 s for a check; a peer that hangs is given up on before that, so that the problem names the peer.

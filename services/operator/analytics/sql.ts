@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { ClickHouse, RowsRead } from '#platform/clickhouse.js'
+import type { ClickHouse } from '#platform/clickhouse.js'
 import { OperatorError } from '../command/operator-error.js'
 import { examplesAnd, type Session } from '../command/session.js'
 import { toTable } from '../command/table.js'
 
 type Options = { csv?: boolean; json?: boolean; file?: string }
 
-// More rows than that nobody reads in a terminal, and a table needs all of them before it knows its widths.
+// Rows of a table: nobody reads more in a terminal, and how wide its columns are depends on all of them.
 const mostShown = 1000
 // It only reads: a statement that would change something is refused by ClickHouse itself. Numbers that JavaScript cannot hold are text.
 const readOnly = { readonly: '2', output_format_json_quote_decimals: 1 } as const
@@ -48,7 +48,7 @@ const ask = async (given: string | undefined, { file, csv, json }: Options, sess
   const work = async ({ clickhouse }: { clickhouse: ClickHouse }): Promise<void> => {
     if (!csv && !json) return showTable(clickhouse, query, session)
     const answer = await clickhouse.read(query, csv ? 'CSVWithNames' : 'JSONEachRow', readOnly)
-    for await (const rows of answer.rows) for (const row of rows) session.print(row)
+    for await (const rows of answer) for (const row of rows) session.print(row)
   }
   await session.withParts(['clickhouse'], work, { words })
 }
@@ -82,9 +82,9 @@ const toCell = (value: unknown): string =>
   value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** The first lines of an answer; the rest is not read. */
-const take = async ({ rows }: RowsRead, most: number): Promise<{ lines: string[]; isMore: boolean }> => {
+const take = async (answer: AsyncIterable<string[]>, most: number): Promise<{ lines: string[]; isMore: boolean }> => {
   const lines: string[] = []
-  for await (const some of rows) {
+  for await (const some of answer) {
     lines.push(...some)
     if (lines.length > most) return { lines: lines.slice(0, most), isMore: true }
   }

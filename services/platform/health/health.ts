@@ -8,6 +8,10 @@ export type Check = () => Promise<unknown> | unknown
 type PartState = { ok: true } | { ok: false; problem: string }
 export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
 
+/** The parts that do not work, each with what is wrong. */
+export const problemsIn = (parts: Readiness['parts']): { part: string; problem: string }[] =>
+  Object.entries(parts).flatMap(([part, state]) => (state.ok ? [] : [{ part, problem: state.problem }]))
+
 const checkWithin = 3_000
 /** For services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too. */
 export const checkWithinForPeers = 2_000

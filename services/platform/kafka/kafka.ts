@@ -65,7 +65,7 @@ export type ConsumeOptions = {
   partitionsAtOnce?: number
   /** The most that one fetch brings, unpacked; one record batch more at the most. That bounds its records too. */
   bytesPerFetch?: number
-  /** What a fetch brought of a partition is small below so many unpacked bytes: then it does not wait long for large ones of others. */
+  /** Where a partition's messages of one fetch have fewer unpacked bytes than this, they are small, and do not wait for another partition's large ones. */
   smallBelow?: number
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number

@@ -24,7 +24,7 @@ export const createPartitionWork = (deps: {
   resume: (at: TopicPartition) => unknown
   /** How many unpacked bytes may be worked on aside: with more, the next fetch has to wait. */
   mostBytesAside: number
-  /** Below so many unpacked bytes a piece of work is small, and is not to wait long for others; without it, all are alike. */
+  /** Work on fewer unpacked bytes than this is small, and does not wait for the large work of another partition; without it, no work is small. */
   smallBelow?: number | undefined
   log: Log
 }) => {

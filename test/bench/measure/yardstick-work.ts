@@ -19,7 +19,7 @@ const work = (): number => {
   const { user, system } = process.cpuUsage(before)
   return user + system
 }
-// First, since the one who started it may be gone before its code is compiled, or even before it is read: then nobody would end it.
+// First of all: the bench may let go of this process while its code is still compiled, or even read. A `disconnect` from before is not told again.
 process.on('message', () => process.send?.(done))
 process.on('disconnect', () => process.exit(0))
 if (!process.connected) process.exit(0)

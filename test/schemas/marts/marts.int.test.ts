@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { marts } from '#schemas/marts/all.js'
+import { exampleOf } from '#schemas/marts/mart.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
 import { branches, fill, id, offers, people, recommended, shops, smallWorld, users } from './small-world.js'
@@ -28,12 +29,11 @@ const rowsOf = async (from: string, columns: string, of = org): Promise<unknown[
   return rows.map((row) => Object.values(row))
 }
 
-it.each(marts)('shows $name with the columns that it declares', async ({ name, columns, asked }) => {
-  const values = Object.entries(asked ?? {}).map(([key, value]) => `${key} = '${value}'`)
-  const from = `weir.${name}${asked ? `(${values})` : ''}`
+it.each(marts)('shows $name with the columns that it declares', async (mart) => {
+  const from = exampleOf(mart)
   const found = await clickhouse.query<{ name: string; type: string }>(`describe (select * from ${from})`)
   expect(found.map((each) => [each.name, each.type])).toEqual(
-    Object.entries(columns).map(([column, { type }]) => [column, type]),
+    Object.entries(mart.columns).map(([column, { type }]) => [column, type]),
   )
   expect(await clickhouse.query(`select * from ${from} where org_id = 'nobody'`)).toEqual([])
 })

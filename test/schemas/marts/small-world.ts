@@ -96,7 +96,7 @@ export const smallWorld: Record<string, Row[]> = {
     view('SHOP', shops.books, '2026-03-01 12:00:00', { student_id: people.ann, ...onWeb, ...by(recommended.shop) }),
     view('OFFER', offers.tenth, '2026-03-01 12:05:00', { user_id: users.ann.toUpperCase(), ...onWeb }),
     view('SHOP', shops.books, '2026-03-01 13:00:00', { user_id: 'a stranger' }),
-    // Nobody knows whether these two are the same person.
+    // Interactions without a user or a student: they may be of two persons, and must not count as one who went from the shop to the offer.
     view('SHOP', shops.cafe, '2026-03-01 09:00:00', { platform: 'OTHER' }),
     view('OFFER', offers.cup, '2026-03-01 09:01:00', { platform: 'OTHER' }),
     view('SHOP', shops.cafe, '2026-03-20 09:00:00', { student_id: people.bob, ...onPhone, ...by(recommended.shop) }),

@@ -9,7 +9,7 @@ import { sharedParts } from '../../../support/shared-parts.js'
 const { CLICKHOUSE_URL } = sharedParts
 const sql = (...words: string[]) => runWeir(['sql', ...words], { CLICKHOUSE_URL })
 
-it('shows a table, with a line for what is null', async () => {
+it('shows a table, with a dash for what is null', async () => {
   const { stdout, stderr, exitCode } = await sql(
     "select 18446744073709551615 as most, 'two words' as two, null as none, [1, 2] as list, toDecimal64('0.10', 2) as ten;",
   )
