@@ -1,8 +1,7 @@
 import type { Catalogue } from '../catalogue.js'
-import { marts } from '../marts/all.js'
-import { hasVersions } from '../record.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
-import * as names from './names.js'
+import * as relations from './clickhouse/relations.js'
+import { database } from './names.js'
 
 export const analystPrefix = 'analyst_'
 export const analystOf = (org: string): string => `${analystPrefix}${org}`
@@ -51,31 +50,12 @@ const only = (org: string): string => quote(`${analystOf(org)}_only`)
 const rows = (org: string): string => quote(`${analystOf(org)}_rows`)
 
 const tablesOf = (catalogue: Catalogue, { namesOf }: Placement): string[] =>
-  [
-    ...[...catalogue.all.values()].flatMap((type) =>
-      hasVersions(type)
-        ? [names.logTableOf(type.type), names.currentTableOf(type.type)]
-        : [names.logTableOf(type.type)],
-    ),
-    names.rejectionsLog,
-    names.waitingLog,
-  ]
-    .flatMap(namesOf)
-    .map((table) => `${names.database}.${table}`)
+  relations.tablesOf(catalogue).flatMap(namesOf).map(inDatabase)
 
 // A view reads its table as the user who queries it (sql security invoker), so the tables' policies hold in views too.
-const viewsOf = (catalogue: Catalogue): string[] =>
-  [
-    ...[...catalogue.all.values()].flatMap((type) =>
-      hasVersions(type)
-        ? [names.viewOf(type.type), names.historyViewOf(type.type), names.asOfViewOf(type.type)]
-        : [names.viewOf(type.type)],
-    ),
-    names.rejectionsView,
-    names.waitingView,
-    names.qualityView,
-    ...marts.map(({ name }) => name),
-  ].map((view) => `${names.database}.${view}`)
+const viewsOf = (catalogue: Catalogue): string[] => relations.viewsOf(catalogue).map(inDatabase)
+
+const inDatabase = (name: string): string => `${database}.${name}`
 
 // An organisation's id may hold hyphens; it never holds a quote.
 const quote = (name: string): string => `\`${name}\``

@@ -16,8 +16,11 @@ import {
   tableColumns,
   viewColumns,
 } from './clickhouse/columns.js'
+import { keptTables } from './clickhouse/kept.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
+import { createTable } from './clickhouse/table.js'
 import { asReader, createView, martView } from './clickhouse/view.js'
+
 import * as names from './names.js'
 
 const { database } = names
@@ -40,6 +43,7 @@ export const tablesSql = (catalogue: Catalogue, placed = oneServer): string[] =>
   ...alterTable(names.rejectionsLog, meanings(rejectionColumns, aboutRejections), placed),
   ...waitingTable(placed),
   ...alterTable(names.waitingLog, meanings([...waitingColumns, ...waitingChange], aboutWaits), placed),
+  ...keptTables(catalogue, placed),
 ]
 
 /** All types count in the view of the quality, those too whose own views are left as they are. */
@@ -56,13 +60,19 @@ export const viewsSql = (catalogue: Catalogue, placed = oneServer, { all } = cat
 
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, placed = oneServer, table = names.logTableOf(type.type)): string[] =>
-  hasVersions(type)
-    ? createTable(table, declaredOf(type), undefined, ['org_id', type.id, 'version'], aboutLog(type), placed)
-    : createTable(table, declaredOf(type), 'version', sortingKey(type), aboutLog(type), placed)
+  createTable({
+    ...{ table, columns: declaredOf(type), about: aboutLog(type), placed },
+    ...(hasVersions(type)
+      ? { keeps: 'one', key: ['org_id', type.id, 'version'] }
+      : { keeps: newest, key: sortingKey(type) }),
+  })
 
 /** The table with the newest version of each record, a deleted one too. It is fed from the log alone. */
 export const currentTable = (type: RecordType, placed = oneServer, table = names.currentTableOf(type.type)): string[] =>
-  createTable(table, declaredOf(type), 'version', ['org_id', type.id], aboutCurrent(type), placed)
+  createTable({
+    ...{ table, columns: declaredOf(type), about: aboutCurrent(type), placed },
+    ...{ keeps: newest, key: ['org_id', type.id] },
+  })
 
 /** What is written to the log goes to the table of the newest versions in the same insert. */
 export const currentFeed = (
@@ -195,21 +205,7 @@ const expressionsOf = (columns: readonly ClickHouseColumn[], others: Readonly<Re
     .map(({ name }) => (name === 'is_deleted' ? `${isDeleted} as is_deleted` : (others[name] ?? quote(name))))
     .join(', ')
 
-const createTable = (
-  table: string,
-  columns: readonly string[],
-  newestBy: 'version' | undefined,
-  key: readonly string[],
-  about: string,
-  { on, stored, engine, front }: Placement,
-): string[] => [
-  `create table if not exists ${database}.${stored(table)}${on} (
-${columns.map((column) => `  ${column}`).join(',\n')}
-) engine = ${engine(table, newestBy)}
-order by (${key.join(', ')})
-comment ${literal(about)}`,
-  ...front(table, literal(about)),
-]
+const newest = { newestBy: 'version' }
 
 /** The columns of a type's tables, as they are declared. */
 const declaredOf = (type: RecordType): string[] => [
@@ -242,14 +238,10 @@ const rejectionColumns: ClickHouseColumn[] = [
 const aboutRejections = 'refused records, each once; the view rejections shows them'
 
 export const rejectionsTable = (placed = oneServer, table = names.rejectionsLog): string[] =>
-  createTable(
-    table,
-    rejectionColumns.map(declared),
-    'version',
-    ['org_id', 'rejected_at', 'batch_id', quote('index')],
-    aboutRejections,
-    placed,
-  )
+  createTable({
+    ...{ table, columns: rejectionColumns.map(declared), about: aboutRejections, placed },
+    ...{ keeps: newest, key: ['org_id', 'rejected_at', 'batch_id', quote('index')] },
+  })
 
 const shownRejection = rejectionColumns.filter(({ name }) => name !== 'version')
 const rejectionsSql = (placed: Placement): string =>
@@ -263,14 +255,10 @@ const rejectionsSql = (placed: Placement): string =>
 
 /** Each record that waits or waited, once: of its changes the last one counts. */
 export const waitingTable = (placed = oneServer, table = names.waitingLog): string[] =>
-  createTable(
-    table,
-    [...waitingColumns, ...waitingChange].map(declared),
-    'version',
-    ['org_id', 'type', 'batch_id', quote('index')],
-    aboutWaits,
-    placed,
-  )
+  createTable({
+    ...{ table, columns: [...waitingColumns, ...waitingChange].map(declared), about: aboutWaits, placed },
+    ...{ keeps: newest, key: ['org_id', 'type', 'batch_id', quote('index')] },
+  })
 
 const waitingColumns: ClickHouseColumn[] = [
   orgId,

@@ -1,5 +1,5 @@
 import { marts } from '../marts/all.js'
-import { exampleOf, type Mart } from '../marts/mart.js'
+import { exampleOf, type Kept, type Mart } from '../marts/mart.js'
 import { segmentRules } from '../marts/segments.js'
 import { database } from './names.js'
 
@@ -11,8 +11,9 @@ const introduction = `# Marts: ready answers for analysts
 <!-- Made by npm run publish-schemas from schemas/marts: change the descriptions there. -->
 
 Views in ClickHouse's database \`${database}\`, beside those of the records ([for-analysts.md](for-analysts.md)). They show what is current: a
-new version of a record replaces the one before, a deleted record no longer counts, and the figures are those of this moment. Each view has
-\`org_id\`; an analyst's own login sees one organisation. Days are days of UTC. A transaction happened when it was \`created\`, or when it was
+new version of a record replaces the one before, and a deleted record no longer counts. The figures are those of this moment. In an organisation
+with 200 000 transactions and interactions or more (\`MARTS_KEPT_FROM\`), the marts that would take seconds are kept as tables and lag behind: by
+seconds those that are made anew day by day or customer by customer, by minutes the others; \`weir.marts_as_of\` tells. Each view has \`org_id\`; an analyst's own login sees one organisation. Days are days of UTC. A transaction happened when it was \`created\`, or when it was
 accepted where that was not said. Money is exact: sums of decimals, in the unit that the organisation gives amounts in. An interaction belongs to
 its \`student_id\`, or else to the customer with its \`user_id\`.`
 
@@ -23,10 +24,10 @@ const overview = [
 ].join('\n')
 
 const sectionOf = (mart: Mart): string => {
-  const { name, about, grain, from, columns } = mart
+  const { name, about, grain, from, columns, kept } = mart
   return [
     `## ${name}`,
-    `${about} One row of \`${exampleOf(mart)}\`: ${grain}.${from.length > 0 ? ` From ${from.join(', ')}.` : ''}`,
+    `${about} One row of \`${exampleOf(mart)}\`: ${grain}.${from.length > 0 ? ` From ${from.join(', ')}.` : ''}${kept ? keptWords(kept) : ''}`,
     [
       '| column | type | meaning |',
       '| --- | --- | --- |',
@@ -34,6 +35,9 @@ const sectionOf = (mart: Mart): string => {
     ].join('\n'),
   ].join('\n\n')
 }
+
+const keptWords = ({ parts }: Kept): string =>
+  ` Kept for large organisations${parts ? ', and made anew in parts' : ''}.`
 
 const segments = [
   '## The segments',

@@ -1,5 +1,6 @@
 import { customersByAttribute, customersOverview } from './customers.js'
 import { funnel, interactionsByDay } from './interest.js'
+import { martsAsOf } from './kept-marts.js'
 import type { Mart } from './mart.js'
 import { offersUsed } from './offers-used.js'
 import { recommendationLift, recommendations, recommendationsById } from './recommendations.js'
@@ -24,4 +25,5 @@ export const marts: readonly Mart[] = [
   interactionsByDay,
   funnel,
   refusalsByDay,
+  martsAsOf,
 ]

@@ -11,7 +11,32 @@ export type Mart = {
   columns: Readonly<Record<string, MartColumn>>
   /** Set where the view is asked with values, as in `weir.segment_members(name = 'loyal', at = '2026-01-31')`: an example of each. */
   asked?: Readonly<Record<string, string>>
-  sql: string
+  /** The query: where it reads a view, a table of newest versions or another mart, it asks for that by its name. */
+  sql: (from: From) => string
+  /** Set where the query takes seconds in a large organisation: its answer is kept as a table there. */
+  kept?: Kept
+}
+
+/** What is read under a name: the view itself, or a query in brackets that shows some of its rows. */
+export type From = (name: string) => string
+
+export const everything: From = (name) => `weir.${name}${/_current$|^marts_kept$/.test(name) ? ' final' : ''}`
+
+export type Kept = {
+  /** Whether the figures change by the hour, also without any new record. */
+  byClock?: boolean
+  /** Marts that it is made from: it is made anew after they were. */
+  reads?: readonly string[]
+  /** Set where it is made anew in parts: only those that records have come to or gone from. */
+  parts?: MartParts
+}
+
+/** How a mart falls into parts, which have whole numbers. */
+export type MartParts = {
+  /** The part of a row of the mart, by its columns. */
+  of: string
+  /** By type, the part of a record, by its columns. A record of another type may change all parts. */
+  from: Readonly<Record<string, string>> & { transactions: string }
 }
 
 /** A column of a mart: its type in ClickHouse, and what it means. */
@@ -32,6 +57,7 @@ export const word = column('LowCardinality(String)')
 export const wordOrNull = column('LowCardinality(Nullable(String))')
 export const flagOrNull = column('Nullable(Bool)')
 export const day = column('Date32')
+export const instant = column("DateTime64(3, 'UTC')")
 export const instantOrNull = column("Nullable(DateTime64(3, 'UTC'))")
 export const count = column('UInt64')
 export const score = column('UInt8')

@@ -3,6 +3,7 @@ import { purchases, seen } from './sources.js'
 
 export const offersUsed: Mart = {
   name: 'offers_used',
+  kept: {},
   about: 'Which offers are looked at and used, and what they bring.',
   grain: 'an offer that is not deleted',
   from: ['offers', 'transactions', 'interactions', 'branches'],
@@ -27,7 +28,7 @@ export const offersUsed: Mart = {
     first_used_at: instantOrNull('when it was first used'),
     last_used_at: instantOrNull('when it was last used'),
   },
-  sql: `select org_id, offer_id, shop_id, name, type, region, is_enabled,
+  sql: (from) => `select org_id, offer_id, shop_id, name, type, region, is_enabled,
   seen.views as views,
   seen.interactions as interactions,
   used.uses as uses,
@@ -45,9 +46,9 @@ from (
     if(empty(allowed), branches.of_shop, arrayIntersect(branches.of_shop, allowed)) as eligible,
     arrayMap(each -> toUUIDOrZero(trim(each)), splitByChar(',', ifNull(allowed_branches, ''))) as given,
     arrayFilter(each -> each != toUUID('00000000-0000-0000-0000-000000000000'), given) as allowed
-  from weir.offers as offers
+  from ${from('offers')} as offers
   left join (
-    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from weir.branches group by org_id, shop_id
+    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from ${from('branches')} group by org_id, shop_id
   ) as branches using (org_id, shop_id)
 ) as offers
 left join (
@@ -55,16 +56,16 @@ left join (
     ifNull(sum(amount_exact), 0) as amount, ifNull(sum(savings_exact), 0) as savings,
     groupUniqArray(branch_id) as branches,
     toNullable(min(bought_at)) as first_used_at, toNullable(max(bought_at)) as last_used_at
-  from ${purchases}
+  from ${purchases(from)}
   where offer_id is not null
   group by org_id, offer_id
 ) as used using (org_id, offer_id)
 left join (
-  select org_id, shop_id, count() as transactions from weir.transactions group by org_id, shop_id
+  select org_id, shop_id, count() as transactions from ${from('transactions')} group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 left join (
   select org_id, item_id as offer_id, countIf(interaction_type = 'PAGE_VIEW') as views, count() as interactions
-  from ${seen}
+  from ${seen(from)}
   where item_type = 'OFFER'
   group by org_id, item_id
 ) as seen using (org_id, offer_id)`,

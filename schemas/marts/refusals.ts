@@ -12,8 +12,8 @@ export const refusalsByDay: Mart = {
     code: word('what is wrong with them, as the API calls it'),
     refused: count('how many refused records have a problem with this code; one with several codes counts at each'),
   },
-  sql: `select org_id, toDate32(rejected_at) as day, type, code, count() as refused
-from weir.rejections
+  sql: (from) => `select org_id, toDate32(rejected_at) as day, type, code, count() as refused
+from ${from('rejections')}
 array join arrayDistinct(problems.code) as code
 group by org_id, day, type, code`,
 }

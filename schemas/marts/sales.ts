@@ -1,8 +1,10 @@
 import { count, day, id, idOrNull, type Mart, money, org, share, word, wordOrNull } from './mart.js'
+import { byDay } from './parts.js'
 import { purchases } from './sources.js'
 
 export const salesByDay: Mart = {
   name: 'sales_by_day',
+  kept: { parts: byDay },
   about: 'What was sold, where, and through what.',
   grain: 'a day, shop, region, branch and source with at least one transaction',
   from: ['transactions'],
@@ -20,17 +22,18 @@ export const salesByDay: Mart = {
     savings: money('how much less was paid than without discounts'),
     customers: count('how many different students bought; transactions without a student_id do not count'),
   },
-  sql: `select org_id, day, shop_id, region, branch_id, source,
+  sql: (from) => `select org_id, day, shop_id, region, branch_id, source,
   count() as transactions,
   ifNull(sum(amount_exact), 0) as amount,
   ifNull(sum(savings_exact), 0) as savings,
   uniqExact(student_id) as customers
-from ${purchases}
+from ${purchases(from)}
 group by org_id, day, shop_id, region, branch_id, source`,
 }
 
 export const cohorts: Mart = {
   name: 'cohorts',
+  kept: {},
   about: 'How many customers who first bought in a month come back in the months after it.',
   grain: 'a month of first transactions, and a month from then on in which at least one of these customers bought',
   from: ['transactions'],
@@ -44,7 +47,7 @@ export const cohorts: Mart = {
     transactions: count('how many transactions they made in this month'),
     amount: money('how much they paid in this month'),
   },
-  sql: `select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
+  sql: (from) => `select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
   max(active) over (partition by org_id, cohort) as customers,
   active, active / customers as retention, transactions, amount
 from (
@@ -53,7 +56,7 @@ from (
   from (
     select org_id, student_id, amount_exact, toDate32(toStartOfMonth(day)) as bought_in,
       min(bought_in) over (partition by org_id, student_id) as cohort
-    from ${purchases}
+    from ${purchases(from)}
     where student_id is not null
   )
   group by org_id, cohort, bought_in

@@ -1,5 +1,5 @@
-import { count, days, id, type Mart, money, org, score, word } from './mart.js'
-import { now, purchasesOf, type ViewOf } from './sources.js'
+import { count, days, type From, id, type Mart, money, org, score, word } from './mart.js'
+import { purchases } from './sources.js'
 
 /** The first rule that holds names the segment; r, f and m are scores from 1 (lowest) to 5. */
 export const segmentRules: readonly { segment: string; rule: string; about: string }[] = [
@@ -22,19 +22,19 @@ const scoreBy = (order: string): string =>
   `toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by ${order}) - 1), count() over (partition by org_id)))`
 
 /** Each customer who has bought, with recency, frequency and monetary value at a moment. */
-const bought = (from: ViewOf, at: string): string => `(
+const bought = (from: From, at: string): string => `(
   select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
   from ${from('customers')} as customers
   join (
     select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
       ifNull(sum(amount_exact), 0) as monetary
-    from ${purchasesOf(from)}
+    from ${purchases(from)}
     where student_id is not null and bought_at <= ${at}
     group by org_id, customer_id
   ) as sold using (org_id, customer_id)
 )`
 
-const scored = (from: ViewOf, at: string): string => `(
+const scored = (from: From, at: string): string => `(
   select org_id, customer_id, frequency, monetary,
     dateDiff('day', toDate32(last_bought_at), toDate32(${at})) as recency_days,
     ${scoreBy('recency_days desc')} as r,
@@ -58,11 +58,12 @@ const columns = {
 
 export const customerSegments: Mart = {
   name: 'customer_segments',
+  kept: { byClock: true },
   about: 'Customers by recency, frequency and monetary value, in segments with names.',
   grain: 'a customer who is not deleted and has bought something',
   from: ['customers', 'transactions'],
   columns,
-  sql: `select ${Object.keys(columns).join(', ')}\nfrom ${scored(now, 'now64(3)')}`,
+  sql: (from) => `select ${Object.keys(columns).join(', ')}\nfrom ${scored(from, 'now64(3)')}`,
 }
 
 const atMoment = "parseDateTime64BestEffort({at:String}, 3, 'UTC')"
@@ -74,7 +75,7 @@ export const segmentMembers: Mart = {
   from: ['customers', 'transactions'],
   columns,
   asked: { name: 'loyal', at: '2026-01-31 12:00:00' },
-  sql: `select ${Object.keys(columns).join(', ')}
-from ${scored((type) => `weir.${type}_as_of(at = {at:String})`, atMoment)}
+  sql: (from) => `select ${Object.keys(columns).join(', ')}
+from ${scored((name) => from(`${name}_as_of(at = {at:String})`), atMoment)}
 where segment = {name:String}`,
 }

@@ -1,8 +1,9 @@
-import { count, flagOrNull, id, instantOrNull, type Mart, money, org, text, texts, word } from './mart.js'
+import { count, type From, flagOrNull, id, instantOrNull, type Mart, money, org, text, texts, word } from './mart.js'
 import { purchases, seen, shopsOfItems } from './sources.js'
 
 export const shopsOverview: Mart = {
   name: 'shops_overview',
+  kept: { byClock: true },
   about: 'Everything about a shop on one line: what it has, what it sold, who looked at it.',
   grain: 'a shop that is not deleted',
   from: [
@@ -40,7 +41,7 @@ export const shopsOverview: Mart = {
     first_bought_at: instantOrNull('when the first transaction was made'),
     last_bought_at: instantOrNull('when the last one was'),
   },
-  sql: `select org_id, shop_id, shops.name as name, shops.region as region, shops.is_public as is_public,
+  sql: (from) => `select org_id, shop_id, shops.name as name, shops.region as region, shops.is_public as is_public,
   branches.count as branches,
   categories.names as categories,
   tags.names as tags,
@@ -55,26 +56,26 @@ export const shopsOverview: Mart = {
   sold.savings as savings,
   sold.first_bought_at as first_bought_at,
   sold.last_bought_at as last_bought_at
-from weir.shops as shops
+from ${from('shops')} as shops
 left join (
-  select org_id, shop_id, count() as count from weir.branches group by org_id, shop_id
+  select org_id, shop_id, count() as count from ${from('branches')} group by org_id, shop_id
 ) as branches using (org_id, shop_id)
 left join (
   select org_id, shop_id, count() as count,
     countIf(ifNull(is_enabled, true) and ifNull(allowed_from <= now64(3), true) and ifNull(allowed_to >= now64(3), true)) as valid
-  from weir.offers
+  from ${from('offers')}
   group by org_id, shop_id
 ) as offers using (org_id, shop_id)
 left join (
-  select org_id, shop_id, uniqExact(customer_id) as count from weir.student_favourites group by org_id, shop_id
+  select org_id, shop_id, uniqExact(customer_id) as count from ${from('student_favourites')} group by org_id, shop_id
 ) as favourites using (org_id, shop_id)
-${named('categories', 'shop_categories', 'category_id')}
-${named('tags', 'shop_tags', 'tag_id')}
-${named('keywords', 'shop_keywords', 'keyword_id')}
+${named(from, 'categories', 'shop_categories', 'category_id')}
+${named(from, 'tags', 'shop_tags', 'tag_id')}
+${named(from, 'keywords', 'shop_keywords', 'keyword_id')}
 left join (
   select org_id, shop_id, count() as count
-  from ${seen} as seen
-  join ${shopsOfItems} as items
+  from ${seen(from)} as seen
+  join ${shopsOfItems(from)} as items
     using (org_id, item_type, item_id)
   where item_type in ('SHOP', 'OFFER')
   group by org_id, shop_id
@@ -83,17 +84,17 @@ left join (
   select org_id, shop_id, count() as transactions, uniqExact(student_id) as customers,
     ifNull(sum(amount_exact), 0) as amount, ifNull(sum(savings_exact), 0) as savings,
     toNullable(min(bought_at)) as first_bought_at, toNullable(max(bought_at)) as last_bought_at
-  from ${purchases}
+  from ${purchases(from)}
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)`,
 }
 
 /** The names of what a shop is linked to, in the order of the alphabet. */
-function named(view: string, links: string, key: string): string {
+function named(from: From, view: string, links: string, key: string): string {
   return `left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from weir.${links} as links
-  join weir.${view} as named using (org_id, ${key})
+  from ${from(links)} as links
+  join ${from(view)} as named using (org_id, ${key})
   group by org_id, shop_id
 ) as ${view} using (org_id, shop_id)`
 }

@@ -1,31 +1,33 @@
+import type { From } from './mart.js'
+
 // What several marts begin with. Each is a query in brackets, to be read from under a name.
 
-/** Where the records of each type are read: as they are now, or as they were at a moment. */
-export type ViewOf = (type: string) => string
-
-export const now: ViewOf = (type) => `weir.${type}`
+/** The columns of transactions that marts read. */
+export const purchaseColumns = [
+  ...['org_id', 'transaction_id', 'shop_id', 'region', 'branch_id', 'source', 'offer_id', 'student_id'],
+  ...['amount_exact', 'savings_exact', 'created', 'accepted_at'],
+]
 
 /** Each transaction that is not deleted, with the time and the day (UTC) at which it happened, as far as that is known. */
-export const purchasesOf = (from: ViewOf): string => `(
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+export const purchases = (from: From): string => `(
+  select ${purchaseColumns.filter((name) => name !== 'created' && name !== 'accepted_at').join(', ')},
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
   from ${from('transactions')}
 )`
-export const purchases = purchasesOf(now)
 
 /**
  * Each interaction with the customer that it belongs to: its student, or else the customer with its user_id, where several have it the first
  * by id. `person` is that customer, or else the user_id.
  */
-export const seen = `(
+export const seen = (from: From): string => `(
   select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from ${from('interactions')} as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from ${from('customers')}
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -35,16 +37,16 @@ export const seen = `(
  * The shops that an item leads to: itself, the shop of an offer, also where the offer has been deleted since, or the shops with a tag or a
  * keyword.
  */
-export const shopsOfItems = `(
+export const shopsOfItems = (from: From): string => `(
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from ${from('shops_current')}
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from ${from('offers_current')}
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from ${from('shop_tags')}
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from ${from('shop_keywords')}
   )
 )`
 

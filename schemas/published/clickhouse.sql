@@ -1672,6 +1672,388 @@ alter table weir.waiting_log
   comment column `version` 'grows with each change',
   modify comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
 
+create table if not exists weir.marts_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `mart` LowCardinality(String) comment 'the mart',
+  `law` LowCardinality(String) comment 'stands for the query that made the rows',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = ReplacingMergeTree(kept_at)
+order by (org_id, mart, law, part)
+comment 'which rows of kept marts are shown: of each part those of its last generation';
+
+create table if not exists weir.changes (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `type` LowCardinality(String) comment 'the type of the records',
+  `stored_at` DateTime64(3, 'UTC') comment 'when they were written',
+  `since` DateTime64(3, 'UTC') comment 'when the first of them was accepted'
+) engine = MergeTree
+order by (org_id, type, stored_at)
+ttl toDateTime(stored_at) + interval 3 day
+comment 'when records of an organisation and a type were written';
+
+create table if not exists weir.sales_by_day_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
+  `shop_id` UUID comment 'the shop',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the transactions',
+  `branch_id` Nullable(UUID) comment 'the branch, null where the transactions name none',
+  `source` LowCardinality(Nullable(String)) comment 'where the transactions come from, for example online or in-store; null where they do not say it',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid than without discounts',
+  `customers` UInt64 comment 'how many different students bought; transactions without a student_id do not count',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, day)
+comment 'sales_by_day: kept for large organisations; the view sales_by_day shows them';
+
+create table if not exists weir.cohorts_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `cohort` Date32 comment 'the first day of the month in which these customers first bought',
+  `month` UInt64 comment 'how many months after that: 0 is the same month',
+  `customers` UInt64 comment 'how many customers first bought in the month of the cohort',
+  `active` UInt64 comment 'how many of them bought in this month',
+  `retention` Nullable(Float64) comment 'active as a share of customers',
+  `transactions` UInt64 comment 'how many transactions they made in this month',
+  `amount` Decimal(38, 9) comment 'how much they paid in this month',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, cohort)
+comment 'cohorts: kept for large organisations; the view cohorts shows them';
+
+create table if not exists weir.offers_used_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `offer_id` UUID comment 'the offer',
+  `shop_id` UUID comment 'its shop',
+  `name` String comment 'what it is called',
+  `type` String comment 'for example percentage or fixed',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_enabled` Nullable(Bool) comment 'whether it is enabled, null where that was not said',
+  `views` UInt64 comment 'how often a page of it was viewed',
+  `interactions` UInt64 comment 'how many interactions there were with it, views among them',
+  `uses` UInt64 comment 'in how many transactions it was used',
+  `customers` UInt64 comment 'how many different students used it',
+  `amount` Decimal(38, 9) comment 'how much was paid in these transactions',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `share_of_sales` Nullable(Float64) comment 'its transactions as a share of its shop\'s transactions',
+  `eligible_branches` UInt64 comment 'the shop\'s branches in which it may be used: those of allowed_branches, or all',
+  `branches_used` UInt64 comment 'in how many of these it was used',
+  `share_of_eligible` Nullable(Float64) comment 'branches_used as a share of eligible_branches',
+  `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
+  `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, offer_id)
+comment 'offers_used: kept for large organisations; the view offers_used shows them';
+
+create table if not exists weir.shops_overview_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `shop_id` UUID comment 'the shop',
+  `name` String comment 'what it is called',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether it is public, null where that was not said',
+  `branches` UInt64 comment 'how many branches it has',
+  `categories` Array(String) comment 'the names of its categories',
+  `tags` Array(String) comment 'the names of its tags',
+  `keywords` Array(String) comment 'the names of its keywords',
+  `offers` UInt64 comment 'how many offers it has',
+  `offers_now` UInt64 comment 'how many of them are enabled and valid at this moment',
+  `favourites` UInt64 comment 'how many students have it among their favourites',
+  `interactions` UInt64 comment 'how many interactions there were with it and with its offers',
+  `transactions` UInt64 comment 'how many transactions were made in it',
+  `customers` UInt64 comment 'how many different students bought in it',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, shop_id)
+comment 'shops_overview: kept for large organisations; the view shops_overview shows them';
+
+create table if not exists weir.customers_overview_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `user_id` UUID comment 'the user that the customer is',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the customer',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `age_band` Nullable(String) comment 'how old the customer is today, in bands; null without a birthdate',
+  `institute_id` Nullable(UUID) comment 'the educational institute',
+  `institute` Nullable(String) comment 'what it is called',
+  `course_id` Nullable(UUID) comment 'the course',
+  `course` Nullable(String) comment 'what it is called',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made; null where there is none',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `shops` UInt64 comment 'in how many different shops',
+  `top_shops` Array(UUID) comment 'the shops with the most transactions of this customer, the first first; at most 5',
+  `favourite_shops` Array(UUID) comment 'the shops among the favourites of this customer',
+  `tags` Array(String) comment 'the names of the tags of shops that this customer bought in, the commonest first',
+  `keywords` Array(String) comment 'the names of the keywords of these shops, the commonest first',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, customer_id)
+comment 'customers_overview: kept for large organisations; the view customers_overview shows them';
+
+create table if not exists weir.customers_by_attribute_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `attribute` LowCardinality(String) comment 'region, institute, course, age_band, gender, tag or keyword; the last two of shops that a customer bought in',
+  `value` String comment 'its value',
+  `customers` UInt64 comment 'how many customers have it',
+  `buyers` UInt64 comment 'how many of them have bought something',
+  `transactions` UInt64 comment 'how many transactions they made, in all shops',
+  `amount` Decimal(38, 9) comment 'how much they paid',
+  `savings` Decimal(38, 9) comment 'how much less they paid',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, attribute)
+comment 'customers_by_attribute: kept for large organisations; the view customers_by_attribute shows them';
+
+create table if not exists weir.customer_segments_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `recency_days` Int64 comment 'how many days ago the last transaction was made, counted in days of UTC',
+  `frequency` UInt64 comment 'how many transactions',
+  `monetary` Decimal(38, 9) comment 'how much was paid',
+  `r` UInt8 comment '5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago',
+  `f` UInt8 comment '5 for the fifth with the most transactions',
+  `m` UInt8 comment '5 for the fifth who paid most',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, customer_id)
+comment 'customer_segments: kept for large organisations; the view customer_segments shows them';
+
+create table if not exists weir.recommendations_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE where they came from a recommendation, null for browsing',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, day)
+comment 'recommendations: kept for large organisations; the view recommendations shows them';
+
+create table if not exists weir.recommendations_by_id_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `recommendation_id` UUID comment 'the recommendation',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `first_day` Date32 comment 'the day of the first interaction that it brought, in UTC',
+  `last_day` Date32 comment 'the day of the last one',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, recommendation_id)
+comment 'recommendations_by_id: kept for large organisations; the view recommendations_by_id shows them';
+
+create table if not exists weir.interactions_by_day_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `item_id` UUID comment 'the item',
+  `interaction_type` LowCardinality(String) comment 'FILTER_CLICK, SHARE, PAGE_VIEW or DISCOUNT_CODE',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `interactions` UInt64 comment 'how many interactions',
+  `recommended` UInt64 comment 'how many of them came from a recommendation',
+  `persons` UInt64 comment 'how many different customers or else users; interactions without either do not count',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, day)
+comment 'interactions_by_day: kept for large organisations; the view interactions_by_day shows them';
+
+create table if not exists weir.funnel_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which the shop was viewed, in UTC',
+  `shop_id` UUID comment 'the shop',
+  `viewed` UInt64 comment 'how many different persons viewed a page of the shop',
+  `went_to_offer` UInt64 comment 'how many of them did something with an offer of the shop within 30 days after that',
+  `bought` UInt64 comment 'how many of these bought in the shop within 30 days after that',
+  `bought_at_all` UInt64 comment 'how many of those who viewed the shop bought in it within 30 days, with or without an offer between',
+  `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
+  `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer',
+  `part` Int32 comment 'the part that it belongs to',
+  `generation` UInt64 comment 'of rows that were made at once, and are shown together',
+  `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
+) engine = MergeTree
+order by (org_id, day)
+comment 'funnel: kept for large organisations; the view funnel shows them';
+
+create materialized view if not exists weir.shops_changes_feed to weir.changes as
+select org_id, 'shops' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.shops_log
+group by org_id
+comment 'notes in changes what is written to shops_log';
+
+create materialized view if not exists weir.categories_changes_feed to weir.changes as
+select org_id, 'categories' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.categories_log
+group by org_id
+comment 'notes in changes what is written to categories_log';
+
+create materialized view if not exists weir.tags_changes_feed to weir.changes as
+select org_id, 'tags' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.tags_log
+group by org_id
+comment 'notes in changes what is written to tags_log';
+
+create materialized view if not exists weir.keywords_changes_feed to weir.changes as
+select org_id, 'keywords' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.keywords_log
+group by org_id
+comment 'notes in changes what is written to keywords_log';
+
+create materialized view if not exists weir.institutes_changes_feed to weir.changes as
+select org_id, 'institutes' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.institutes_log
+group by org_id
+comment 'notes in changes what is written to institutes_log';
+
+create materialized view if not exists weir.courses_changes_feed to weir.changes as
+select org_id, 'courses' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.courses_log
+group by org_id
+comment 'notes in changes what is written to courses_log';
+
+create materialized view if not exists weir.customers_changes_feed to weir.changes as
+select org_id, 'customers' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.customers_log
+group by org_id
+comment 'notes in changes what is written to customers_log';
+
+create materialized view if not exists weir.branches_changes_feed to weir.changes as
+select org_id, 'branches' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.branches_log
+group by org_id
+comment 'notes in changes what is written to branches_log';
+
+create materialized view if not exists weir.offers_changes_feed to weir.changes as
+select org_id, 'offers' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.offers_log
+group by org_id
+comment 'notes in changes what is written to offers_log';
+
+create materialized view if not exists weir.transactions_changes_feed to weir.changes as
+select org_id, 'transactions' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.transactions_log
+group by org_id
+comment 'notes in changes what is written to transactions_log';
+
+create materialized view if not exists weir.shop_categories_changes_feed to weir.changes as
+select org_id, 'shop-categories' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.shop_categories_log
+group by org_id
+comment 'notes in changes what is written to shop_categories_log';
+
+create materialized view if not exists weir.shop_tags_changes_feed to weir.changes as
+select org_id, 'shop-tags' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.shop_tags_log
+group by org_id
+comment 'notes in changes what is written to shop_tags_log';
+
+create materialized view if not exists weir.shop_keywords_changes_feed to weir.changes as
+select org_id, 'shop-keywords' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.shop_keywords_log
+group by org_id
+comment 'notes in changes what is written to shop_keywords_log';
+
+create materialized view if not exists weir.student_favourites_changes_feed to weir.changes as
+select org_id, 'student-favourites' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.student_favourites_log
+group by org_id
+comment 'notes in changes what is written to student_favourites_log';
+
+create materialized view if not exists weir.interactions_changes_feed to weir.changes as
+select org_id, 'interactions' as type, now64(3, 'UTC') as stored_at, min(accepted_at) as since
+from weir.interactions_log
+group by org_id
+comment 'notes in changes what is written to interactions_log';
+
+create table if not exists weir.transactions_for_sales_by_day (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `part` Int32 comment 'the part that it belongs to',
+  `version` UInt64 comment 'the version of the record',
+  `is_gone` Bool comment 'whether it is deleted, or belongs to another part since'
+) engine = ReplacingMergeTree(version)
+order by (org_id, part, transaction_id)
+comment 'transactions, sorted by the parts of sales_by_day; only its kept rows are made from it';
+
+create materialized view if not exists weir.transactions_for_sales_by_day_feed to weir.transactions_for_sales_by_day as
+select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact, created, accepted_at, toInt32(toDate32(ifNull(created, accepted_at))) as part, version, ifNull(is_deleted, false) as is_gone
+from weir.transactions_log
+comment 'copies what is written to transactions_log to transactions_for_sales_by_day';
+
+create table if not exists weir.transactions_for_customers_overview (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `part` Int32 comment 'the part that it belongs to',
+  `version` UInt64 comment 'the version of the record',
+  `is_gone` Bool comment 'whether it is deleted, or belongs to another part since'
+) engine = ReplacingMergeTree(version)
+order by (org_id, part, transaction_id)
+comment 'transactions, sorted by the parts of customers_overview; only its kept rows are made from it';
+
+create materialized view if not exists weir.transactions_for_customers_overview_feed to weir.transactions_for_customers_overview as
+select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact, created, accepted_at, ifNull(toInt32(cityHash64(student_id) % 256), 256) as part, version, ifNull(is_deleted, false) as is_gone
+from weir.transactions_log
+comment 'copies what is written to transactions_log to transactions_for_customers_overview';
+
 create or replace view weir.shops (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `shop_id` UUID comment 'record identifier',
@@ -2591,6 +2973,12 @@ create or replace view weir.sales_by_day (
 ) sql security invoker as
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from (
+select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
+from weir.sales_by_day_kept
+where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = 'a2d39152a231cdfa' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = 'a2d39152a231cdfa' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
+from (
 select org_id, day, shop_id, region, branch_id, source,
   count() as transactions,
   ifNull(sum(amount_exact), 0) as amount,
@@ -2599,9 +2987,10 @@ select org_id, day, shop_id, region, branch_id, source,
 from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = 'a2d39152a231cdfa' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
 group by org_id, day, shop_id, region, branch_id, source
+)
 )
 comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
 
@@ -2617,6 +3006,12 @@ create or replace view weir.cohorts (
 ) sql security invoker as
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from (
+select org_id, cohort, month, customers, active, retention, transactions, amount
+from weir.cohorts_kept
+where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = 'f92e6cc0aaec3bfd' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = 'f92e6cc0aaec3bfd' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, cohort, month, customers, active, retention, transactions, amount
+from (
 select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
   max(active) over (partition by org_id, cohort) as customers,
   active, active / customers as retention, transactions, amount
@@ -2629,11 +3024,12 @@ from (
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = 'f92e6cc0aaec3bfd' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
     where student_id is not null
   )
   group by org_id, cohort, bought_in
+)
 )
 )
 comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
@@ -2661,6 +3057,12 @@ create or replace view weir.offers_used (
 ) sql security invoker as
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from (
+select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
+from weir.offers_used_kept
+where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
+from (
 select org_id, offer_id, shop_id, name, type, region, is_enabled,
   seen.views as views,
   seen.interactions as interactions,
@@ -2679,9 +3081,9 @@ from (
     if(empty(allowed), branches.of_shop, arrayIntersect(branches.of_shop, allowed)) as eligible,
     arrayMap(each -> toUUIDOrZero(trim(each)), splitByChar(',', ifNull(allowed_branches, ''))) as given,
     arrayFilter(each -> each != toUUID('00000000-0000-0000-0000-000000000000'), given) as allowed
-  from weir.offers as offers
+  from (select * from weir.offers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) as offers
   left join (
-    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from weir.branches group by org_id, shop_id
+    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from (select * from weir.branches where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
   ) as branches using (org_id, shop_id)
 ) as offers
 left join (
@@ -2692,13 +3094,13 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
   where offer_id is not null
   group by org_id, offer_id
 ) as used using (org_id, offer_id)
 left join (
-  select org_id, shop_id, count() as transactions from weir.transactions group by org_id, shop_id
+  select org_id, shop_id, count() as transactions from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 left join (
   select org_id, item_id as offer_id, countIf(interaction_type = 'PAGE_VIEW') as views, count() as interactions
@@ -2707,10 +3109,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -2718,6 +3120,7 @@ left join (
   where item_type = 'OFFER'
   group by org_id, item_id
 ) as seen using (org_id, offer_id)
+)
 )
 comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
 
@@ -2744,6 +3147,12 @@ create or replace view weir.shops_overview (
 ) sql security invoker as
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from (
+select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
+from weir.shops_overview_kept
+where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
+from (
 select org_id, shop_id, shops.name as name, shops.region as region, shops.is_public as is_public,
   branches.count as branches,
   categories.names as categories,
@@ -2759,35 +3168,35 @@ select org_id, shop_id, shops.name as name, shops.region as region, shops.is_pub
   sold.savings as savings,
   sold.first_bought_at as first_bought_at,
   sold.last_bought_at as last_bought_at
-from weir.shops as shops
+from (select * from weir.shops where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as shops
 left join (
-  select org_id, shop_id, count() as count from weir.branches group by org_id, shop_id
+  select org_id, shop_id, count() as count from (select * from weir.branches where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
 ) as branches using (org_id, shop_id)
 left join (
   select org_id, shop_id, count() as count,
     countIf(ifNull(is_enabled, true) and ifNull(allowed_from <= now64(3), true) and ifNull(allowed_to >= now64(3), true)) as valid
-  from weir.offers
+  from (select * from weir.offers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
   group by org_id, shop_id
 ) as offers using (org_id, shop_id)
 left join (
-  select org_id, shop_id, uniqExact(customer_id) as count from weir.student_favourites group by org_id, shop_id
+  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
 ) as favourites using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from weir.shop_categories as links
-  join weir.categories as named using (org_id, category_id)
+  from (select * from weir.shop_categories where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
+  join (select * from weir.categories where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, category_id)
   group by org_id, shop_id
 ) as categories using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from weir.shop_tags as links
-  join weir.tags as named using (org_id, tag_id)
+  from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
+  join (select * from weir.tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, tag_id)
   group by org_id, shop_id
 ) as tags using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from weir.shop_keywords as links
-  join weir.keywords as named using (org_id, keyword_id)
+  from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
+  join (select * from weir.keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, keyword_id)
   group by org_id, shop_id
 ) as keywords using (org_id, shop_id)
 left join (
@@ -2797,10 +3206,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -2808,13 +3217,13 @@ left join (
   join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
   )
 ) as items
     using (org_id, item_type, item_id)
@@ -2828,10 +3237,11 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)
+)
 )
 comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
 
@@ -2859,6 +3269,12 @@ create or replace view weir.customers_overview (
 ) sql security invoker as
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from (
+select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
+from weir.customers_overview_kept
+where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
+from (
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course,
   sold.first_bought_at as first_bought_at,
   sold.last_bought_at as last_bought_at,
@@ -2868,69 +3284,50 @@ select org_id, customer_id, user_id, region, gender, age_band, institute_id, ins
   length(sold.by_shop) as shops,
   arraySlice(arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), sold.by_shop)), 1, 5) as top_shops,
   favourites.shops as favourite_shops,
-  tags.names as tags,
-  keywords.names as keywords
+  arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), arrayZip(sold.by_tag.2, sold.by_tag.1))) as tags,
+  arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), arrayZip(sold.by_keyword.2, sold.by_keyword.1))) as keywords
 from (
   select org_id, customer_id, user_id, customers.region as region, gender,
     institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
     multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
-  from weir.customers as customers
-  left join weir.institutes as institutes using (org_id, institute_id)
-  left join weir.courses as courses using (org_id, course_id)
+  from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as customers
+  left join (select * from weir.institutes where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as institutes using (org_id, institute_id)
+  left join (select * from weir.courses where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as courses using (org_id, course_id)
 ) as customers
 left join (
   select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
-    sum(bought) as transactions, sum(paid) as amount, sum(saved) as savings, groupArray((bought, shop_id)) as by_shop
+    sum(bought) as transactions, sum(paid) as amount, sum(saved) as savings, groupArray((bought, shop_id)) as by_shop,
+    sumMap(tags.names, arrayMap(each -> bought, tags.names)) as by_tag,
+    sumMap(keywords.names, arrayMap(each -> bought, keywords.names)) as by_keyword
   from (
     select org_id, assumeNotNull(student_id) as customer_id, shop_id, count() as bought, min(bought_at) as first, max(bought_at) as last,
       ifNull(sum(amount_exact), 0) as paid, ifNull(sum(savings_exact), 0) as saved
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
     where student_id is not null
     group by org_id, customer_id, shop_id
-  )
+  ) as by_shop
+  left join (
+  select org_id, shop_id, groupUniqArray(named.name) as names
+  from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
+  join (select * from weir.tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, tag_id)
+  group by org_id, shop_id
+) as tags using (org_id, shop_id)
+  left join (
+  select org_id, shop_id, groupUniqArray(named.name) as names
+  from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
+  join (select * from weir.keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, keyword_id)
+  group by org_id, shop_id
+) as keywords using (org_id, shop_id)
   group by org_id, customer_id
 ) as sold using (org_id, customer_id)
 left join (
-  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from weir.student_favourites group by org_id, customer_id
+  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, customer_id
 ) as favourites using (org_id, customer_id)
-left join (
-  select org_id, customer_id, arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), groupArray((bought, name)))) as names
-  from (
-    select org_id, assumeNotNull(student_id) as customer_id, named.name as name, count() as bought
-    from (
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
-    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
-) as purchases
-    join (select distinct org_id, shop_id, tag_id from weir.shop_tags) as links
-      using (org_id, shop_id)
-    join weir.tags as named using (org_id, tag_id)
-    where student_id is not null
-    group by org_id, customer_id, name
-  )
-  group by org_id, customer_id
-) as tags using (org_id, customer_id)
-left join (
-  select org_id, customer_id, arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), groupArray((bought, name)))) as names
-  from (
-    select org_id, assumeNotNull(student_id) as customer_id, named.name as name, count() as bought
-    from (
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
-    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
-) as purchases
-    join (select distinct org_id, shop_id, keyword_id from weir.shop_keywords) as links
-      using (org_id, shop_id)
-    join weir.keywords as named using (org_id, keyword_id)
-    where student_id is not null
-    group by org_id, customer_id, name
-  )
-  group by org_id, customer_id
-) as keywords using (org_id, customer_id)
+)
 )
 comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
 
@@ -2946,13 +3343,19 @@ create or replace view weir.customers_by_attribute (
 ) sql security invoker as
 select org_id, attribute, value, customers, buyers, transactions, amount, savings
 from (
+select org_id, attribute, value, customers, buyers, transactions, amount, savings
+from weir.customers_by_attribute_kept
+where generation in (select generation from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, attribute, value, customers, buyers, transactions, amount, savings
+from (
 select org_id, pair.1 as attribute, assumeNotNull(pair.2) as value,
   count() as customers,
   countIf(overview.transactions > 0) as buyers,
   sum(overview.transactions) as transactions,
   sum(overview.amount) as amount,
   sum(overview.savings) as savings
-from weir.customers_overview as overview
+from (select * from weir.customers_overview where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day)) as overview
 array join arrayConcat(
   [('region', toNullable(toString(region))), ('institute', institute), ('course', course), ('age_band', age_band), ('gender', gender)],
   arrayMap(each -> ('tag', toNullable(each)), tags),
@@ -2960,6 +3363,7 @@ array join arrayConcat(
 ) as pair
 where pair.2 is not null
 group by org_id, attribute, value
+)
 )
 comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
 
@@ -2977,6 +3381,12 @@ create or replace view weir.customer_segments (
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from weir.customer_segments_kept
+where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from (
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
   select org_id, customer_id, frequency, monetary,
     dateDiff('day', toDate32(last_bought_at), toDate32(now64(3))) as recency_days,
@@ -2986,18 +3396,19 @@ from (
     toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
   from (
   select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
-  from weir.customers as customers
+  from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and part = -2147483648 and kept_at > now() - interval 1 day)) as customers
   join (
     select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
       ifNull(sum(amount_exact), 0) as monetary
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
     where student_id is not null and bought_at <= now64(3)
     group by org_id, customer_id
   ) as sold using (org_id, customer_id)
+)
 )
 )
 )
@@ -3046,6 +3457,12 @@ create or replace view weir.recommendations (
 ) sql security invoker as
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
+select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
+from weir.recommendations_kept
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
+from (
 select org_id, day, item_type, platform, country, source,
   count() as interactions,
   countIf(is_followed) as followed,
@@ -3064,10 +3481,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3078,10 +3495,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3100,10 +3517,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3111,13 +3528,13 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
   )
 ) as items using (org_id, item_type, item_id)
       where seen.customer_id is not null
@@ -3126,7 +3543,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3135,6 +3552,7 @@ from (
   ) as bought using (org_id, interaction_id)
 )
 group by org_id, day, item_type, platform, country, source
+)
 )
 comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
 
@@ -3150,6 +3568,12 @@ create or replace view weir.recommendations_by_id (
   `bought_7d` UInt64 comment 'the same, within 7 days',
   `bought_30d` UInt64 comment 'the same, within 30 days'
 ) sql security invoker as
+select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
+from (
+select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
+from weir.recommendations_by_id_kept
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
 select org_id, assumeNotNull(recommendation_id) as recommendation_id, item_type, min(day) as first_day, max(day) as last_day,
@@ -3170,10 +3594,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3184,10 +3608,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3206,10 +3630,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3217,13 +3641,13 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from weir.shops_current final
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from weir.offers_current final
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from weir.shop_tags
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from weir.shop_keywords
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
   )
 ) as items using (org_id, item_type, item_id)
       where seen.customer_id is not null
@@ -3232,7 +3656,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3242,6 +3666,7 @@ from (
 ) as outcomes
 where outcomes.recommendation_id is not null
 group by org_id, recommendation_id, item_type
+)
 )
 comment 'What came of each recommendation. One row: a recommendation and the kind of item that it led to.';
 
@@ -3294,6 +3719,12 @@ create or replace view weir.interactions_by_day (
 ) sql security invoker as
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from (
+select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
+from weir.interactions_by_day_kept
+where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
+from (
 select org_id, day, item_type, item_id, interaction_type, platform, country,
   count() as interactions,
   countIf(source is not null) as recommended,
@@ -3303,15 +3734,16 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
 )
 group by org_id, day, item_type, item_id, interaction_type, platform, country
+)
 )
 comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
 
@@ -3326,6 +3758,12 @@ create or replace view weir.funnel (
   `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
   `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
 ) sql security invoker as
+select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
+from (
+select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
+from weir.funnel_kept
+where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from (
 select steps.org_id as org_id, steps.day as day, steps.shop_id as shop_id,
@@ -3346,10 +3784,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3363,15 +3801,15 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from weir.interactions as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from weir.customers
+    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
 ) as seen
-    join (select org_id, offer_id as item_id, shop_id from weir.offers_current final) as offers using (org_id, item_id)
+    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
     where item_type = 'OFFER' and seen.person is not null
   ) as next on next.org_id = views.org_id and next.shop_id = views.shop_id and next.person = views.person
     and next.seen_at >= views.seen_at
@@ -3381,7 +3819,7 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
   where student_id is not null
 ) as after_view on after_view.org_id = steps.org_id and after_view.shop_id = steps.shop_id
@@ -3391,12 +3829,13 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from weir.transactions
+  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
 )
   where student_id is not null
 ) as after_offer on after_offer.org_id = steps.org_id and after_offer.shop_id = steps.shop_id
   and after_offer.person = steps.person and after_offer.at >= steps.begun_at
 group by org_id, day, shop_id
+)
 )
 comment 'How many of those who view a shop go on to one of its offers, and from there to a purchase. One row: a day and a shop that at least one person viewed on that day.';
 
@@ -3415,3 +3854,17 @@ array join arrayDistinct(problems.code) as code
 group by org_id, day, type, code
 )
 comment 'What was refused, and why. One row: a day, type and code with at least one refused record; for as long as rejections are kept.';
+
+create or replace view weir.marts_as_of (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `mart` LowCardinality(String) comment 'the mart',
+  `as_of` DateTime64(3, 'UTC') comment 'what was stored before this moment is in the figures'
+) sql security invoker as
+select org_id, mart, as_of
+from (
+select org_id, mart, toDateTime64(max(kept_at), 3, 'UTC') as as_of
+from weir.marts_kept final
+where part = -2147483648 and kept_at > now() - interval 1 day
+group by org_id, mart
+)
+comment 'Of what moment the figures of a large organisation are; those that are not listed here are of this moment. One row: a mart that is kept for the organisation.';

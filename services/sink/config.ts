@@ -25,6 +25,10 @@ export const configSchema = {
     PRUNE_EVERY_SECONDS,
     SINK_HOST: string({ default: '127.0.0.1' }, "address of the sink's health and metrics pages"),
     SINK_PORT: integer({ default: 8083 }, "port of the sink's health and metrics pages"),
+    MARTS_KEPT_FROM: integer(
+      { minimum: 1, default: 200_000 },
+      'an organisation with so many transactions and interactions is a large one: its marts are kept as tables, see docs/marts.md',
+    ),
     SINK_GATHER_MS: integer(
       { minimum: 10, maximum: 5000, default: 300 },
       'how long rows may wait for others, so that ClickHouse gets few large blocks. Views lag by about as much',

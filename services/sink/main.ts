@@ -26,6 +26,8 @@ import type { Insert } from '#tables/table-writer.js'
 import { configSchema } from './config.js'
 import { createSinkFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
+import { createMartKeeper } from './keep-marts.js'
+import { startKeepingMarts } from './marts-at-work.js'
 import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
@@ -45,6 +47,14 @@ await runService(log, async (onStop, crash) => {
   setMaxListeners(0, late.signal)
   const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, signal: late.signal })
   onStop('clickhouse', clickhouse.close)
+  // To make a mart of a large organisation anew takes as long as it takes.
+  const patientClickHouse = createClickHouse(access.clickhouse.url, {
+    ...access.clickhouse,
+    signal: late.signal,
+    requestTimeout: 600_000,
+    maxConnections: 3,
+  })
+  onStop('clickhouse for marts', patientClickHouse.close)
   const failAt = createFailAt(config)
   const tracing = await openTracing(config, { name: 'weir-sink', log })
   onStop('traces', tracing.close)
@@ -93,6 +103,9 @@ await runService(log, async (onStop, crash) => {
   })
 
   const handleFetch = createFetchHandler({ feeds, setAside, figures, tracing })
+  // Of all sinks, the one that has this partition keeps the marts.
+  const led = { topic: acceptedTopic('transactions'), partition: 0 }
+  let isLeading = false
   const consume = async (groupId: string, topics: string[]) => {
     const consumer = await kafka.consume({
       groupId,
@@ -104,7 +117,11 @@ await runService(log, async (onStop, crash) => {
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
-      onAssigned: (assigned) => figures.assigned(topics, assigned),
+      onAssigned: (assigned) => {
+        figures.assigned(topics, assigned)
+        if (topics.includes(led.topic))
+          isLeading = assigned.some(({ topic, partition }) => topic === led.topic && partition === led.partition)
+      },
       crash,
     })
     consumers.push(consumer)
@@ -121,4 +138,8 @@ await runService(log, async (onStop, crash) => {
 
   const retention = startRetention({ config, destination, metrics, log })
   onStop('retention', retention.stop)
+
+  const keeper = createMartKeeper(patientClickHouse, catalogue, config.MARTS_KEPT_FROM)
+  const keeping = startKeepingMarts({ keeper, isLeading: () => isLeading, metrics, log })
+  onStop('marts', keeping.stop)
 })

@@ -6,17 +6,20 @@ export type Placement = {
   on: string
   /** The table that holds the rows: the one that is fed, altered, pruned and exchanged. Others ask for it by its plain name. */
   stored: (table: string) => string
-  engine: (table: string, newestBy?: 'version') => string
+  engine: (table: string, keeps: Keeps) => string
   /** What makes the table of the plain name, where another one holds the rows: it reads and writes those of all shards. */
   front: (table: string, about: string) => string[]
   /** Every name that a table has here. */
   namesOf: (table: string) => string[]
 }
 
+/** Of rows with the same key: one of them, the one in which this column is highest, or all. */
+export type Keeps = 'one' | 'all' | { newestBy: string }
+
 export const oneServer: Placement = {
   on: '',
   stored: (table) => table,
-  engine: (_, newestBy) => (newestBy ? `ReplacingMergeTree(${newestBy})` : 'ReplacingMergeTree'),
+  engine: (_, keeps) => engineOf(keeps, (name, newestBy) => `${name}${newestBy ? `(${newestBy})` : ''}`),
   front: () => [],
   namesOf: (table) => [table],
 }
@@ -31,8 +34,11 @@ export const onCluster = (
 ): Placement => ({
   on: ` on cluster \`${cluster}\``,
   stored: storedName,
-  engine: (table, newestBy) =>
-    `ReplicatedReplacingMergeTree('${pathOf(table)}', '{replica}'${newestBy ? `, ${newestBy}` : ''})`,
+  engine: (table, keeps) =>
+    engineOf(
+      keeps,
+      (name, newestBy) => `Replicated${name}('${pathOf(table)}', '{replica}'${newestBy ? `, ${newestBy}` : ''})`,
+    ),
   front: (table, about) => [
     `create table if not exists ${database}.${table} on cluster \`${cluster}\` as ${database}.${storedName(table)}
 engine = Distributed(\`${cluster}\`, ${database}, ${storedName(table)}, cityHash64(org_id))
@@ -40,6 +46,9 @@ comment ${about}`,
   ],
   namesOf: (table) => [storedName(table), table],
 })
+
+const engineOf = (keeps: Keeps, declared: (name: string, newestBy?: string) => string): string =>
+  keeps === 'all' ? declared('MergeTree') : declared('ReplacingMergeTree', keeps === 'one' ? undefined : keeps.newestBy)
 
 const storedName = (table: string): string => `${table}_local`
 

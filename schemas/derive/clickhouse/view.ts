@@ -1,6 +1,7 @@
-import type { Mart } from '../../marts/mart.js'
+import { everything, type Mart } from '../../marts/mart.js'
 import { database } from '../names.js'
 import { type ClickHouseColumn, declared, literal } from './columns.js'
+import { keptQuery } from './kept.js'
 import type { Placement } from './placement.js'
 
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
@@ -19,9 +20,11 @@ export const createView = (
 }
 
 /** A mart's view. */
-export const martView = ({ name, about, grain, columns, asked, sql }: Mart, placed: Placement): string => {
+export const martView = (mart: Mart, placed: Placement): string => {
+  const { name, about, grain, columns, asked, kept } = mart
   const meaning = `${about} One row: ${grain}.`
-  if (asked) return createView(name, undefined, sql, meaning, placed)
+  if (asked) return createView(name, undefined, mart.sql(everything), meaning, placed)
   const listed = Object.entries(columns).map(([column, { type, about }]) => ({ name: column, type, comment: about }))
-  return createView(name, listed, `select ${Object.keys(columns).join(', ')}\nfrom (\n${sql}\n)`, meaning, placed)
+  const query = kept ? keptQuery({ ...mart, kept }) : mart.sql(everything)
+  return createView(name, listed, `select ${Object.keys(columns).join(', ')}\nfrom (\n${query}\n)`, meaning, placed)
 }

@@ -1,7 +1,7 @@
 import { type ClickHouse, type ClickHouseStorage, storageOf } from '#platform/clickhouse.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import * as names from '#schemas/derive/names.js'
-import { hasVersions } from '#schemas/record.js'
+import { innerOf, tablesOf, viewsOf } from '#schemas/derive/clickhouse/relations.js'
+import { database } from '#schemas/derive/names.js'
 import { type Examined, unless, warning, wrong } from './finding.js'
 
 export type ClickHouseFacts = {
@@ -18,20 +18,8 @@ export type ClickHouseFacts = {
 
 const sent = ['async_insert', 'insert_deduplicate', 'input_format_avro_allow_missing_fields']
 
-/** Every table and view that "weir provision" makes. */
-const tablesOf = (catalogue: Catalogue): string[] => [
-  ...[...catalogue.all.values()].flatMap((type) =>
-    [
-      names.logTableOf,
-      names.viewOf,
-      ...(hasVersions(type) ? [names.currentTableOf, names.currentFeedOf, names.historyViewOf, names.asOfViewOf] : []),
-    ].map((nameOf) => nameOf(type.type)),
-  ),
-  ...[names.rejectionsLog, names.rejectionsView, names.waitingLog, names.waitingView, names.qualityView],
-]
-
 export const lookAtClickHouse = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<ClickHouseFacts> => {
-  const declared = tablesOf(catalogue)
+  const declared = [tablesOf, viewsOf, innerOf].flatMap((namesOf) => namesOf(catalogue))
   const [server] = await clickhouse.query<{ version: string; readonly: number }>(
     `select version() as version, toUInt8(value) as readonly from system.settings where name = 'readonly'`,
   )
@@ -41,7 +29,7 @@ export const lookAtClickHouse = async (clickhouse: ClickHouse, catalogue: Catalo
   )
   const there = await clickhouse.query<{ name: string }>(
     'select name from system.tables where database = {database:String}',
-    { database: names.database },
+    { database },
   )
   const found = new Set(there.map(({ name }) => name))
   return {
@@ -49,7 +37,7 @@ export const lookAtClickHouse = async (clickhouse: ClickHouse, catalogue: Catalo
     fixed: fixed.map(({ name }) => name),
     declared: declared.length,
     missing: declared.filter((name) => !found.has(name)),
-    storage: await storageOf(clickhouse, names.database),
+    storage: await storageOf(clickhouse, database),
   }
 }
 

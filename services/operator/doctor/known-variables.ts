@@ -54,6 +54,7 @@ export const knownVariables: readonly string[] = [
   'KNOWN_IDS',
   'LANES',
   'LOG_LEVEL',
+  'MARTS_KEPT_FROM',
   'MAX_BATCHES_IN_FLIGHT',
   'MAX_BYTES_IN_FLIGHT',
   'MAX_IMPORTS',

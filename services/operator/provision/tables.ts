@@ -2,9 +2,10 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { tableColumns } from '#schemas/derive/clickhouse/columns.js'
+import { keptColumns, keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import { onCluster, oneServer, type Placement, placementOf, replicaPath } from '#schemas/derive/clickhouse/placement.js'
 import { tablesSql, viewsSql } from '#schemas/derive/clickhouse.js'
-import { currentTableOf, database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
+import { currentTableOf, database, keptTableOf, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { updateAnalysts } from '../access/analysts.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -30,7 +31,11 @@ export const provisionTables = async (
   const types = [...catalogue.all.values()].filter(({ type }) => !newer.has(type))
   const own = { ...catalogue, all: new Map(types.map((type) => [type.type, type])) }
   const placed = await findPlacement(clickhouse)
-  const tables = [...(await alterationsOf(clickhouse, types, placed)), ...tablesSql(own, placed)]
+  const tables = [
+    ...(await alterationsOf(clickhouse, types, placed)),
+    ...(await outdatedKept(clickhouse, placed)),
+    ...tablesSql(own, placed),
+  ]
   const views = viewsSql(own, placed, catalogue)
   for (const statement of tables) await run(clickhouse, statement)
   const analysts = await updateAnalysts(clickhouse, catalogue)
@@ -108,6 +113,24 @@ const alterationsOf = async (
       `the column ${name} of ${database}.${table} is ${type} and cannot become ${wanted}: ` +
         `leave the field ${name} as it was, and add a new field beside it`,
     )
+  })
+}
+
+/** Kept rows of marts whose columns have changed are thrown away: the sink makes them anew. */
+const outdatedKept = async (clickhouse: ClickHouse, { stored, namesOf, on }: Placement): Promise<string[]> => {
+  const found = await clickhouse.query<{ table: string; columns: [string, string][] }>(
+    `select table, arraySort(groupArray((name, type))) as columns
+    from system.columns
+    where database = {database:String}
+    group by table`,
+    { database },
+  )
+  const there = new Map(found.map(({ table, columns }) => [table, JSON.stringify(columns)]))
+  return keptMarts.flatMap((mart) => {
+    const declared = keptColumns(mart).map(({ name, type }) => [name, type])
+    const columns = there.get(stored(keptTableOf(mart.name)))
+    if (columns === undefined || columns === JSON.stringify(declared.sort())) return []
+    return namesOf(keptTableOf(mart.name)).map((table) => `drop table if exists ${database}.${table}${on} sync`)
   })
 }
 

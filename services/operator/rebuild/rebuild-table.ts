@@ -45,6 +45,7 @@ export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
         `(${reasonOf(error)}): run it again`,
     )
   })
+  for (const statement of table.noteChanged) await patiently(() => clickhouse.command(statement))
   return {
     type: table.name,
     events: filled.events + later.events,

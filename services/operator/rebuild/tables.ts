@@ -1,5 +1,6 @@
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
+import { allChanged } from '#schemas/derive/clickhouse/kept.js'
 import { onCluster, oneServer, type Placement, replicaPath } from '#schemas/derive/clickhouse/placement.js'
 import { currentFeed, currentTable, logTable, rejectionsTable, waitingTable } from '#schemas/derive/clickhouse.js'
 import * as names from '#schemas/derive/names.js'
@@ -29,6 +30,8 @@ export type Table = {
   decidedAt: string
   /** The table of the newest versions beside the log, where the type has versions. It is made anew together with the log. */
   current: CurrentTable | undefined
+  /** Says that all of its rows may be others now: marts are made anew. */
+  noteChanged: string[]
 }
 
 type CurrentTable = {
@@ -71,6 +74,7 @@ const recordsOf = (type: RecordType, source: Source, placed: Placement): Table =
   key: `concat(org_id, '/', toString(\`${type.id}\`))`,
   decidedAt: 'accepted_at',
   current: hasVersions(type) ? currentOf(type, placed) : undefined,
+  noteChanged: [allChanged(type.type)],
 })
 
 const currentOf = (type: RecordType, placed: Placement): CurrentTable => {
@@ -98,6 +102,7 @@ const rejectionsOf = (source: Source, placed: Placement): Table => ({
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
   current: undefined,
+  noteChanged: [],
 })
 
 const waitingOf = (source: Source, placed: Placement): Table => ({
@@ -108,6 +113,7 @@ const waitingOf = (source: Source, placed: Placement): Table => ({
   key: `concat(org_id, '/', toString(id))`,
   decidedAt: 'changed_at',
   current: undefined,
+  noteChanged: [],
 })
 
 const rebuiltOf = (log: string): string => `${log}_rebuilt`

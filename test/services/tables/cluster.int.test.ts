@@ -10,6 +10,7 @@ import { createCatalogue, catalogue as ours } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { literal } from '#schemas/derive/clickhouse/columns.js'
+import { keptMarts, ofOrganisation } from '#schemas/derive/clickhouse/kept.js'
 import { onCluster } from '#schemas/derive/clickhouse/placement.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { entityKey, subjectOf, viewOf } from '#schemas/derive/names.js'
@@ -23,6 +24,8 @@ import { provisionTopics } from '../../../services/operator/provision/topics.js'
 import { rebuildAnalytics } from '../../../services/operator/rebuild/rebuild-analytics.js'
 import { type Table, tablesOf } from '../../../services/operator/rebuild/tables.js'
 import { createRows } from '../../../services/operator/verify/rows.js'
+import { createMartKeeper } from '../../../services/sink/keep-marts.js'
+import { fill, smallWorld } from '../../schemas/marts/small-world.js'
 import { createFreshDatabase } from '../../support/fresh-database.js'
 import { sharedParts } from '../../support/shared-parts.js'
 import { cluster, startOneShard } from './one-shard.js'
@@ -187,4 +190,20 @@ it('rebuilds a table: the old versions stay, aliens go, and the new one has a pa
   ).toEqual([])
   await pool.end()
   await database.drop()
+})
+
+it('keeps marts there as on one server', async () => {
+  await provisionTables(clickhouse, ours)
+  await fill(clickhouse, 'shopkeepers', smallWorld)
+  const keeper = createMartKeeper(clickhouse, ours, 1)
+  for (const mart of keptMarts) {
+    const rows = await clickhouse.query(`${ofOrganisation(mart, 'shopkeepers')} order by all`)
+    for (const isWhole of [true, false]) {
+      await keeper.keep({ org: 'shopkeepers', mart, isWhole })
+      const shown = `select * from weir.${mart.name} where org_id = 'shopkeepers' order by all`
+      expect(await clickhouse.query(shown), mart.name).toEqual(rows)
+    }
+  }
+  await keeper.forget()
+  expect((await keeper.due()).filter(({ org }) => org === 'shopkeepers')).toEqual([])
 })

@@ -43,7 +43,7 @@ export const startOneShard = async (): Promise<{
 const onThisServer = (sql: string): string =>
   sql
     .replaceAll(` on cluster \`${cluster}\``, '')
-    .replace(/Replicated(ReplacingMergeTree)\('[^']+', '\{replica\}'(?:, (\w+))?\)/, (_, engine, newestBy) =>
+    .replace(/Replicated((?:Replacing)?MergeTree)\('[^']+', '\{replica\}'(?:, (\w+))?\)/, (_, engine, newestBy) =>
       newestBy ? `${engine}(${newestBy})` : engine,
     )
 

@@ -1,0 +1,103 @@
+import type { Catalogue } from '../../catalogue.js'
+import type { Mart } from '../../marts/mart.js'
+import { throughMark, wholeMark } from '../../marts/parts.js'
+import { purchaseColumns } from '../../marts/sources.js'
+import * as names from '../names.js'
+import { literal } from './columns.js'
+import { type KeptMart, lawOf, type MartInParts, ofOrganisation, sortedSelect, transactionsLog } from './kept.js'
+import type { Placement } from './placement.js'
+
+// The statements with which the rows of kept marts are made anew.
+
+const { database } = names
+const partOf = ({ kept: { parts } }: KeptMart): string => parts?.of ?? 'toInt32(0)'
+
+/** Rows of one making have one number in each part, and no others have it. */
+const generationOf = (at: string): string => `cityHash64(part, ${literal(at)})`
+
+/** Makes an organisation's rows anew: of these parts, or all. They are not shown yet. */
+export const keepSql = (mart: KeptMart, org: string, at: string, only?: readonly number[]): string => {
+  const columns = Object.keys(mart.columns).join(', ')
+  return `insert into ${database}.${names.keptTableOf(mart.name)} (${columns}, part, generation, kept_at)
+select ${columns}, ${partOf(mart)} as part, ${generationOf(at)} as generation, ${literal(at)} as kept_at
+from (${ofOrganisation(mart, org, only)})`
+}
+
+/** Shows what was made of these parts, also where nothing is left of one. */
+export const showPartsSql = (mart: KeptMart, org: string, at: string, only: readonly number[]): string =>
+  showSql(mart, org, at, `select toInt32(arrayJoin([${[...only, throughMark].join(', ')}])) as part`)
+
+/** Shows what was made of all parts, also of those that are no longer there. */
+export const showAllSql = (mart: KeptMart, org: string, at: string): string =>
+  showSql(
+    mart,
+    org,
+    at,
+    `select distinct part from ${database}.${names.keptTableOf(mart.name)} where org_id = ${literal(org)}
+  union distinct
+  select part from ${database}.${names.shownTable} where ${ofMart(mart, org)}
+  union distinct
+  select toInt32(arrayJoin([${throughMark}, ${wholeMark}])) as part`,
+  )
+
+const showSql = (mart: KeptMart, org: string, at: string, parts: string): string =>
+  `insert into ${database}.${names.shownTable} (org_id, mart, law, part, generation, kept_at)
+select ${literal(org)}, ${literal(mart.name)}, ${literal(lawOf(mart))}, part, ${generationOf(at)}, ${literal(at)}
+from (
+  ${parts}
+)`
+
+const ofMart = (mart: KeptMart, org: string): string =>
+  `org_id = ${literal(org)} and mart = ${literal(mart.name)} and law = ${literal(lawOf(mart))}`
+
+/** Makes the sorted records of an organisation anew, from its log. */
+export const sortAgainSql = (mart: MartInParts, org: string, { on, stored }: Placement): string[] => {
+  const table = names.sortedTableOf(mart.name)
+  return [
+    `delete from ${database}.${stored(table)}${on} where org_id = ${literal(org)}`,
+    `insert into ${database}.${table} (${purchaseColumns.join(', ')}, part, version, is_gone)
+select ${sortedSelect(mart)}
+from ${database}.${transactionsLog}
+where org_id = ${literal(org)}`,
+    goneSql(mart, org),
+  ]
+}
+
+/** Takes records out of the parts that they no longer belong to: all, or those that were accepted since. */
+export const goneSql = (mart: MartInParts, org: string, since?: string): string =>
+  `insert into ${database}.${names.sortedTableOf(mart.name)} (org_id, transaction_id, part, version, is_gone)
+select org_id, transaction_id, arrayJoin(arrayFilter(each -> each != now_in, parts)) as part, newest, true
+from (
+  select org_id, transaction_id, groupUniqArray(in_part) as parts, argMax(in_part, version) as now_in, max(version) as newest
+  from (
+    select org_id, transaction_id, version, ${mart.kept.parts.from.transactions} as in_part
+    from ${database}.${transactionsLog}
+    where org_id = ${literal(org)}${since === undefined ? '' : ` and transaction_id in (${changedIds(transactionsLog, 'transaction_id', org, since)})`}
+  )
+  group by org_id, transaction_id
+  having length(parts) > 1
+)`
+
+const changedIds = (log: string, id: string, org: string, since: string): string =>
+  `select ${id} from ${database}.${log} where org_id = ${literal(org)} and accepted_at >= ${literal(since)}`
+
+/** The parts that records of a type have come to or gone from, of those that were accepted since. */
+export const touchedSql = (
+  mart: MartInParts,
+  catalogue: Catalogue,
+  type: string,
+  org: string,
+  since: string,
+): string => {
+  const log = names.logTableOf(type)
+  const id = catalogue.all.get(type)?.id ?? ''
+  return `select distinct ${mart.kept.parts.from[type]} as part
+from ${database}.${log}
+where org_id = ${literal(org)} and ${id} in (${changedIds(log, id, org, since)})`
+}
+
+/** Removes rows that are no longer shown, once no query that began before can still read them. */
+export const forgetSql = ({ name }: Mart, { on, stored }: Placement): string =>
+  `delete from ${database}.${stored(names.keptTableOf(name))}${on}
+where kept_at < now() - interval 1 hour
+  and generation not in (select generation from ${database}.${names.shownTable} final where mart = ${literal(name)})`

@@ -1,0 +1,34 @@
+import type { Catalogue } from '../../catalogue.js'
+import { marts } from '../../marts/all.js'
+import { hasVersions, type RecordType } from '../../record.js'
+import * as names from '../names.js'
+import { keptMarts, martsInParts } from './kept.js'
+
+// The names of everything that "weir provision" makes in ClickHouse.
+
+/** The tables that views read from. Each has a column org_id. */
+export const tablesOf = (catalogue: Catalogue): string[] => [
+  ...ofEach(catalogue, [names.logTableOf], [names.currentTableOf]),
+  ...[names.rejectionsLog, names.waitingLog, names.shownTable],
+  ...keptMarts.map(({ name }) => names.keptTableOf(name)),
+]
+
+export const viewsOf = (catalogue: Catalogue): string[] => [
+  ...ofEach(catalogue, [names.viewOf], [names.historyViewOf, names.asOfViewOf]),
+  ...[names.rejectionsView, names.waitingView, names.qualityView],
+  ...marts.map(({ name }) => name),
+]
+
+/** What fills tables from others, and what only the services read. */
+export const innerOf = (catalogue: Catalogue): string[] => [
+  names.changesTable,
+  ...martsInParts.flatMap(({ name }) => [names.sortedTableOf(name), names.sortedFeedOf(name)]),
+  ...ofEach(catalogue, [names.changesFeedOf], [names.currentFeedOf]),
+]
+
+type NameOf = (type: string) => string
+
+const ofEach = ({ all }: Catalogue, nameOfAny: NameOf[], nameOfVersioned: NameOf[]): string[] => {
+  const namesOf = (type: RecordType): NameOf[] => (hasVersions(type) ? [...nameOfAny, ...nameOfVersioned] : nameOfAny)
+  return [...all.values()].flatMap((type) => namesOf(type).map((nameOf) => nameOf(type.type)))
+}
