@@ -120,7 +120,7 @@ function readersEnvironment(): Record<string, string> {
 function skipWithoutMeans({ language, text }: Snippet, { skip }: Pick<TestContext, 'skip'>): void {
   if ('whyNot' in place) skip(place.whyNot)
   if ('whyNot' in python && (language === 'python' || /\b(python3?|pip)\b/.test(text))) skip(python.whyNot)
-  for (const command of ['curl', 'psql'])
+  for (const command of ['curl', 'psql', 'Rscript'])
     if (new RegExp(`^ *${command}\\b`, 'm').test(text) && !isInstalled(command)) skip(`there is no ${command} here`)
 }
 
