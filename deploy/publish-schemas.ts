@@ -10,6 +10,7 @@ import { migrate } from '#ledger/migrate.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { modelPicture } from '#schemas/derive/for-analysts/model-picture.js'
 import { martsPage } from '#schemas/derive/marts-page.js'
 import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 import { freePorts } from './embedded/servers/ports.js'
@@ -69,6 +70,7 @@ const wanted = new Map([
   ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
   ['docs/metrics.md', metricsPage()],
   ['docs/marts.md', martsPage()],
+  ['docs/model.svg', modelPicture(catalogue)],
   ...grafanaFiles(dashboards),
 ])
 const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
+import { modelPicture } from '#schemas/derive/for-analysts/model-picture.js'
 import { martsPage } from '#schemas/derive/marts-page.js'
 import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 
@@ -20,6 +21,8 @@ it('has committed what the clients take from the catalogue; if not: npm run publ
     expect(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'), path).toBe(text)
 })
 
-it('has committed the page about the marts; if not: npm run publish-schemas', () => {
-  expect(readFileSync(new URL('../../docs/marts.md', import.meta.url), 'utf8')).toBe(martsPage())
+it('has committed the page about the marts, and the picture of the model; if not: npm run publish-schemas', () => {
+  const inDocs = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
+  expect(inDocs('marts.md')).toBe(martsPage())
+  expect(inDocs('model.svg')).toBe(modelPicture(catalogue))
 })
