@@ -7,12 +7,14 @@ import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+// A client that was packed has what was built beside its sources; dbt leaves what it did in the last two.
+const made = ['dist', 'target', 'logs']
+
 /** The files below a folder, as paths from the root. */
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    // A client that was packed has what was built beside its sources.
-    if (entry.isDirectory()) return entry.name === 'dist' ? [] : filesIn(path)
+    if (entry.isDirectory()) return made.includes(entry.name) ? [] : filesIn(path)
     return [path]
   })
 const files = ['schemas', 'services', 'clients', 'deploy'].flatMap(filesIn)

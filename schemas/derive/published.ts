@@ -2,6 +2,7 @@ import type { Catalogue } from '../catalogue.js'
 import { schemasByTopic } from './avro.js'
 import { onCluster } from './clickhouse/placement.js'
 import { clickhouseSql } from './clickhouse.js'
+import { dbtSources } from './for-analysts/dbt-sources.js'
 import { openapiOf } from './openapi.js'
 import { asyncapiYaml } from './topic-reference/asyncapi.js'
 import { publicTopicsOf } from './topic-reference/topic-reference.js'
@@ -30,6 +31,7 @@ export const clientFiles = (catalogue: Catalogue): Map<string, string> => {
     ['clients/typescript/src/record-types.ts', recordTypesOf(catalogue)],
     ['clients/typescript/src/endpoints.ts', endpointTypesOf()],
     ['clients/typescript/src/events.ts', eventTypesOf(catalogue, topics)],
+    ['clients/dbt/models/weir.yml', dbtSources(catalogue)],
   ])
 }
 

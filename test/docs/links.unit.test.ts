@@ -11,6 +11,7 @@ const documents = [
   'clients/typescript/README.md',
   'clients/uploader/README.md',
   'clients/conformance/README.md',
+  'clients/dbt/README.md',
 ]
 
 /** Without fenced blocks, which show commands and output. */
