@@ -11,7 +11,7 @@ import { fillForAnalysts } from '../docs/analysts/world.js'
 import { openPythonPackages } from '../docs/python-packages.js'
 import { snippetsOf } from '../docs/snippets.js'
 import { id, shops } from '../schemas/marts/small-world.js'
-import { startOwnClickHouse } from '../support/stack.js'
+import { startClickHouseAlone } from '../support/stack.js'
 
 // The dbt project as its README says, on a ClickHouse of its own: its tests hold in a sound world, and find what is wrong in a broken one.
 
@@ -19,12 +19,7 @@ const readme = snippetsOf('clients/dbt/README.md')
 const python = await openPythonPackages(readme)
 const folder = await mkdtemp(join(tmpdir(), 'weir-dbt-'))
 
-const elsewhere = {
-  KAFKA_BROKERS: '127.0.0.1:1',
-  SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
-  POSTGRES_URL: 'postgres://127.0.0.1:1/no',
-}
-const parts = await startOwnClickHouse({ ...elsewhere, CLICKHOUSE_URL: '' })
+const parts = await startClickHouseAlone()
 const { port, password } = new URL(parts.env.CLICKHOUSE_URL)
 const clickhouse = createClickHouse(parts.env.CLICKHOUSE_URL)
 

@@ -21,6 +21,14 @@ export const startParts = (options: { dataDir?: string } = {}): Promise<Stack> =
 export const startOwnClickHouse = ({ KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL }: Addresses): Promise<Stack> =>
   startEmbedded(undefined, { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL })
 
+/** A ClickHouse and nothing else, for a test of what reads it. The other parts have addresses at which nobody answers. */
+export const startClickHouseAlone = (): Promise<Stack> =>
+  startEmbedded(undefined, {
+    KAFKA_BROKERS: '127.0.0.1:1',
+    SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
+    POSTGRES_URL: 'postgres://127.0.0.1:1/nobody',
+  })
+
 const startEmbedded = async (given: string | undefined, shared: Partial<Addresses> = {}): Promise<Stack> => {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'weir-parts-')))
   const config = readConfig({ ...(await freePortVariables()), ...shared, DATA_DIR: dataDir })
