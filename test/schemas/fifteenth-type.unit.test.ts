@@ -3,6 +3,8 @@ import { expect, it } from 'vitest'
 import { createCatalogue, uploads } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
+import { dbtSources } from '#schemas/derive/for-analysts/dbt-sources.js'
+import { modelPicture } from '#schemas/derive/for-analysts/model-picture.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { asyncapiYaml } from '#schemas/derive/topic-reference/asyncapi.js'
@@ -47,6 +49,9 @@ it('gives a type that is added to the catalogue everything the others have', () 
   expect(sql).toContain('create table if not exists weir.gift_vouchers_log')
   for (const name of ['gift_vouchers', 'gift_vouchers_history', 'gift_vouchers_as_of'])
     expect(sql).toMatch(new RegExp(`^create or replace view weir\\.${name} `, 'm'))
+
+  expect(dbtSources(catalogue)).toContain('name: gift_vouchers_shop_id_names_one_of_shops')
+  expect(modelPicture(catalogue)).toContain('>gift_vouchers</text>')
 
   expect(scopesOf(catalogue)).toContain('gift-vouchers:write')
   expect(openapiOf(catalogue).paths).toHaveProperty('/v1/data/gift-vouchers')
