@@ -13,13 +13,34 @@ export const createAnalystSql = (
   passwordSha256: string,
   placed = oneServer,
 ): string[] => [
-  // 2, not 1: the usual clients send settings of their own with each query. It allows no write either.
-  `create user ${quote(analystOf(org))}${placed.on} identified with sha256_hash by '${passwordSha256}' settings readonly = 2${placed === oneServer ? '' : planAsText}`,
+  `create user ${quote(analystOf(org))}${placed.on} identified with sha256_hash by '${passwordSha256}' settings ${settingsIn(placed)}`,
   ...analystAccessSql(catalogue, org, placed),
 ]
 
-// With this setting the policies of another server's table do not hold (ClickHouse issue 112891).
-const planAsText = ', serialize_query_plan = 0 const'
+/** The most that one analyst's queries may take, so that they do not stop the sink; a client may ask for less. */
+export const analystLimits = {
+  max_execution_time: 120,
+  max_memory_usage: 4_000_000_000,
+  max_memory_usage_for_user: 8_000_000_000,
+  max_concurrent_queries_for_user: 10,
+}
+
+const settingsIn = (placed: Placement): string =>
+  [
+    // 2, not 1: the usual clients send settings of their own with each query. It allows no write either.
+    'readonly = 2',
+    ...Object.entries(analystLimits).map(([name, most]) => `${name} = ${most} min 1 max ${most}`),
+    // What does not fit into memory goes to the disk, before the limit ends the query.
+    'max_bytes_before_external_group_by = 2000000000, max_bytes_before_external_sort = 2000000000',
+    ...(placed === oneServer ? [] : onEveryShard),
+  ].join(', ')
+
+const onEveryShard = [
+  // With this setting the policies of another server's table do not hold (ClickHouse issue 112891).
+  'serialize_query_plan = 0 const',
+  // A subquery is asked once, of all shards: the marts have many.
+  "distributed_product_mode = 'global'",
+]
 
 /** The statements that show the user these rows; they may be run again. Policies first: the user never reads more than that. */
 export const analystAccessSql = (catalogue: Catalogue, org: string, placed = oneServer): string[] => {

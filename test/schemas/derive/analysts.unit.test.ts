@@ -9,6 +9,11 @@ import { shopCategory } from '#schemas/records/shop-category.js'
 
 const small: Catalogue = { ...catalogue, all: new Map([shopCategory, interaction].map((type) => [type.type, type])) }
 
+const bounded =
+  'readonly = 2, max_execution_time = 120 min 1 max 120, max_memory_usage = 4000000000 min 1 max 4000000000, ' +
+  'max_memory_usage_for_user = 8000000000 min 1 max 8000000000, max_concurrent_queries_for_user = 10 min 1 max 10, ' +
+  'max_bytes_before_external_group_by = 2000000000, max_bytes_before_external_sort = 2000000000'
+
 // What marts are kept in, beside the records.
 const kept = ['marts_kept', ...marts.flatMap(({ name, kept }) => (kept ? [`${name}_kept`] : []))]
 const policiesOn = (table: string): string =>
@@ -17,7 +22,7 @@ create row policy or replace \`analyst_acme-2_rows\` on weir.${table} for select
 
 it('derives a user who reads one organisation and nothing else', () => {
   expect(createAnalystSql(small, 'acme-2', 'c0ffee').join(';\n')).toBe(
-    `create user \`analyst_acme-2\` identified with sha256_hash by 'c0ffee' settings readonly = 2;
+    `create user \`analyst_acme-2\` identified with sha256_hash by 'c0ffee' settings ${bounded};
 create row policy or replace \`analyst_acme-2_only\` on weir.shop_categories_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
 create row policy or replace \`analyst_acme-2_rows\` on weir.shop_categories_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
 create row policy or replace \`analyst_acme-2_only\` on weir.shop_categories_current for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
@@ -83,7 +88,7 @@ it('has a restrictive policy on every table that the user may read, and a reader
 it('makes an analyst on every server of a cluster, with policies on what holds the rows', () => {
   const sql = createAnalystSql(catalogue, 'acme', 'c0ffee', onCluster('main'))
   expect(sql[0]).toBe(
-    "create user `analyst_acme` on cluster `main` identified with sha256_hash by 'c0ffee' settings readonly = 2, serialize_query_plan = 0 const",
+    `create user \`analyst_acme\` on cluster \`main\` identified with sha256_hash by 'c0ffee' settings ${bounded}, serialize_query_plan = 0 const, distributed_product_mode = 'global'`,
   )
   expect(sql).toContain(
     "create row policy or replace `analyst_acme_only` on weir.shops_log_local on cluster `main` for select using org_id = 'acme' as restrictive to `analyst_acme`",
