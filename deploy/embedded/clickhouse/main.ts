@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { patientOutput } from '#platform/health/log.js'
+import { openLogins } from './analysts/logins.js'
 import { openSpool } from './body.js'
 import { readConfig } from './config.js'
 import { type Engine, openEngine } from './engine.js'
@@ -28,7 +29,10 @@ const start = async () => {
   // Only after the engine has locked the folder: the spool deletes what it finds, and another process may have put it there.
   const spool = await openSpool(join(config.path, 'spool'))
   const run = createRunner({ engine, spool })
-  const server = createClickHouseServer({ run, version: engine.version, passwords: config, host: config.host, log })
+  const logins = openLogins(join(config.path, 'analysts.json'))
+  const server = createClickHouseServer({
+    ...{ run, version: engine.version, passwords: config, logins, host: config.host, log },
+  })
   const port = await listen(server, config.port, config.host)
   log.info({ host: config.host, port, version: engine.version }, 'clickhouse started')
 

@@ -1,5 +1,7 @@
+import { checkOwnRows } from './analysts/own-rows.js'
 import type { Engine } from './engine.js'
 import { ClickHouseError, refusal } from './errors.js'
+import type { QueryRequest } from './request.js'
 import { isWord, literal, type Token, tokensOf } from './statement-split.js'
 
 /**
@@ -9,10 +11,12 @@ import { isWord, literal, type Token, tokensOf } from './statement-split.js'
 export const checkReading = async (
   engine: Engine,
   sql: string,
-  settings: ReadonlyMap<string, string>,
+  { settings, user, database }: Pick<QueryRequest, 'settings' | 'user' | 'database'>,
 ): Promise<void> => {
   const tokens = [...tokensOf(await rewritten(engine, sql))]
   if (!FIRST_WORDS.has(tokens[0]?.text.toUpperCase() ?? '')) throw readsOnly()
+  if (settings.has(filters) || tokens.some((token) => nameOf(token)?.toLowerCase() === filters)) throw holdsSql()
+  if (user.org !== undefined) checkOwnRows(tokens, database)
   for (const [at, token] of tokens.entries()) {
     if (isWord(token, 'OUTFILE') && isWord(tokens[at - 1], 'INTO'))
       throw refusal(358, 'INTO_OUTFILE_NOT_ALLOWED', 'INTO OUTFILE is not allowed')
@@ -28,6 +32,10 @@ export const checkReading = async (
 
 export const readsOnly = () =>
   refusal(164, 'READONLY', 'default: Cannot execute query in readonly mode: this user only reads')
+
+// The value of this setting is SQL, which would not be looked at.
+const filters = 'additional_table_filters'
+const holdsSql = () => refusal(452, 'SETTING_CONSTRAINT_VIOLATION', `Setting ${filters} should not be changed`)
 
 const denied = (name: string) => {
   const problem = `default: Not enough privileges: this user reads tables and views, and cannot use ${name}()`

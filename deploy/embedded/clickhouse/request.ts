@@ -1,6 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Logins } from './analysts/logins.js'
 import { readBody } from './body.js'
 import { refusal } from './errors.js'
 
@@ -33,9 +34,9 @@ export const readRequest = (
   settings.delete('readonly')
   // Other values than these two may be a nought, however it is written.
   const isLocked = asked === '1' || asked === '2'
-  if (user === 'default' && asked !== undefined && !isLocked)
+  if (!user.mayWrite && asked !== undefined && !isLocked)
     throw refusal(164, 'READONLY', "Cannot modify 'readonly' setting in readonly mode")
-  const isReading = user === 'default' || request.method === 'GET' || request.method === 'HEAD'
+  const isReading = !user.mayWrite || request.method === 'GET' || request.method === 'HEAD'
   return {
     query: parameters.get('query') ?? '',
     queryId: parameters.get('query_id') || header(request.headers, 'x-clickhouse-query-id') || randomUUID(),
@@ -69,16 +70,23 @@ export const readForm = async (asked: IncomingMessage, parameters: URLSearchPara
   return Readable.from([])
 }
 
-/** Analysts are `default`, who only reads; Weir's own services are `weir`. */
-export type User = 'default' | 'weir'
+/** Analysts only read: `default` the rows of every organisation, others those of their own. Weir's own services are `weir`. */
+export type User = { mayWrite: boolean; org?: string }
 
 export type Passwords = { password: string; weirPassword: string }
 
-/** Who sends the request; throws ClickHouse's own refusal for anybody but the two users. */
-export const identify = (headers: IncomingHttpHeaders, parameters: URLSearchParams, passwords: Passwords): User => {
+/** Who sends the request; throws ClickHouse's own refusal for anybody who is no user. */
+export const identify = (
+  headers: IncomingHttpHeaders,
+  parameters: URLSearchParams,
+  passwords: Passwords,
+  logins: Pick<Logins, 'orgOf'>,
+): User => {
   const given = fromHeaders(headers) ?? fromAuthorization(headers.authorization) ?? fromParameters(parameters)
-  if (given.user === 'default' && isSame(given.password, passwords.password)) return 'default'
-  if (given.user === 'weir' && isSame(given.password, passwords.weirPassword)) return 'weir'
+  if (given.user === 'default' && isSame(given.password, passwords.password)) return { mayWrite: false }
+  if (given.user === 'weir' && isSame(given.password, passwords.weirPassword)) return { mayWrite: true }
+  const org = logins.orgOf(given.user, given.password)
+  if (org !== undefined) return { mayWrite: false, org }
   const problem = 'Authentication failed: password is incorrect, or there is no user with such name.'
   throw refusal(516, 'AUTHENTICATION_FAILED', `${given.user}: ${problem}`)
 }

@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP } from 'node:net'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
+import { changeLogins } from './analysts/change-logins.js'
+import type { Logins } from './analysts/logins.js'
 import { sendAnswer, sendError } from './answer.js'
-import { toClickHouseError } from './errors.js'
+import { refusal, toClickHouseError } from './errors.js'
 import { identify, type Passwords, readForm, readRequest } from './request.js'
 import type { createRunner } from './runner.js'
 
@@ -13,18 +15,19 @@ type Dependencies = {
   run: ReturnType<typeof createRunner>
   version: string
   passwords: Passwords
+  logins: Logins
   /** The name or address that it listens on. */
   host: string
   log: Logger
 }
 
 /** ClickHouse's HTTP interface; it has no port until `listen`. */
-export const createClickHouseServer = ({ run, version, passwords, host, log }: Dependencies): Server => {
+export const createClickHouseServer = ({ run, version, passwords, logins, host, log }: Dependencies): Server => {
   const ownNames = new Set(['localhost', hostname().toLowerCase(), host.toLowerCase()])
 
   const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
     try {
-      const user = identify(asked.headers, parameters, passwords)
+      const user = identify(asked.headers, parameters, passwords, logins)
       const body = await readForm(asked, parameters)
       const request = readRequest(asked, parameters, user, goneSignal(response))
       response.setHeader('X-ClickHouse-Query-Id', request.queryId)
@@ -39,6 +42,18 @@ export const createClickHouseServer = ({ run, version, passwords, host, log }: D
     }
   }
 
+  /** How "weir analysts" makes, lists and drops the analysts of this engine: only Weir's own user may. */
+  const analysts = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
+    try {
+      if (!identify(asked.headers, parameters, passwords, logins).mayWrite)
+        throw refusal(497, 'ACCESS_DENIED', 'Not enough privileges: only the user weir manages analysts')
+      const answer = await changeLogins(logins, asked.method ?? '', parameters)
+      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer.body))
+    } catch (thrown) {
+      sendError(asked, response, toClickHouseError(thrown), version)
+    }
+  }
+
   const route = (asked: IncomingMessage, response: ServerResponse) => {
     if (!isOwnHost(asked.headers.host, ownNames)) return sayForeignHost(asked, response)
     response.setHeader('X-ClickHouse-Server-Display-Name', hostname())
@@ -46,6 +61,7 @@ export const createClickHouseServer = ({ run, version, passwords, host, log }: D
     const isReading = asked.method === 'GET' || asked.method === 'HEAD'
     if (isReading && (pathname === '/ping' || pathname === '/replicas_status')) return sayOk(response)
     if (isReading && pathname === '/play') return showPlay(response)
+    if (pathname === '/analysts') return analysts(asked, response, searchParams)
     if (pathname !== '/' || !METHODS.has(asked.method ?? '')) return sayUnknown(asked, response)
     if (asked.method === 'OPTIONS') return response.writeHead(204).end()
     if (isReading && !searchParams.has('query')) return sayOk(response)
