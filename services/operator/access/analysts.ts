@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { randomText } from '#ledger/key-text.js'
 import { hasOrg } from '#ledger/organisations.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
+import { readAccess } from '#platform/process/access.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import {
   analystAccessSql,
@@ -18,6 +19,7 @@ import { OperatorError } from '../command/operator-error.js'
 import type { Words } from '../command/servers.js'
 import { examples, type Session } from '../command/session.js'
 import { type Column, toTable } from '../command/table.js'
+import { type EmbeddedAnalysts, embeddedAnalysts, isThere } from './embedded-analysts.js'
 
 type Options = { org: string; print?: boolean; json?: boolean }
 type Analyst = { user: string; org: string }
@@ -64,7 +66,7 @@ const create = async (options: Options, session: Session): Promise<void> => {
   const statements = createAnalystSql(session.catalogue, org, hash, placedIn(session))
   const sql = toSql(statements)
 
-  if (!options.print) await execute(statements, org, session)
+  if (!options.print) await execute({ statements, org, hash }, session)
   if (options.json) {
     session.print(JSON.stringify({ user, password, org, ...(options.print && { sql }) }))
     return
@@ -76,11 +78,20 @@ const create = async (options: Options, session: Session): Promise<void> => {
   session.note('Keep the password now: only its hash is stored, and it will not be shown again.')
 }
 
-const execute = async (statements: string[], org: string, session: Session): Promise<void> => {
+type New = { statements: string[]; org: string; hash: string }
+
+const execute = async ({ statements, org, hash }: New, session: Session): Promise<void> => {
   // A mistyped organisation would give a user who sees nothing, without a word why.
   if (!(await session.withParts(['pool'], ({ pool }) => hasOrg(pool, org))))
     throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
-  await withUsers(session, async (clickhouse) => {
+  const addEmbedded = async (analysts: EmbeddedAnalysts): Promise<void> => {
+    await analysts.add(org, hash)
+    if (await analysts.isOpen())
+      session.note(
+        'The user default still reads the rows of every organisation without a password: set CLICKHOUSE_PASSWORD.',
+      )
+  }
+  await withUsers(session, addEmbedded, async (clickhouse) => {
     const [createUser = '', ...rest] = statements
     await clickhouse.command(createUser)
     try {
@@ -94,7 +105,7 @@ const execute = async (statements: string[], org: string, session: Session): Pro
 }
 
 const list = async (options: { json?: boolean }, session: Session): Promise<void> => {
-  const found = await withUsers(session, findAnalysts)
+  const found = await withUsers(session, (analysts) => analysts.list(), findAnalysts)
   if (options.json) session.print(JSON.stringify(found))
   else if (found.length > 0) session.print(toTable(columns, found, session.width))
   else session.note('no analysts yet: "weir analysts create --org acme" makes one')
@@ -127,7 +138,12 @@ const runAll = async (clickhouse: ClickHouse, statements: readonly string[]): Pr
 }
 
 const update = (options: Options, session: Session): Promise<void> =>
-  change(options, session, analystAccessSql, ({ user, org }) => `${user} reads the rows of ${org} in every table`)
+  change(options, session, {
+    statementsFor: analystAccessSql,
+    // On the embedded engine they read every table, also those that came later.
+    embedded: async () => undefined,
+    done: ({ user, org }) => `${user} reads the rows of ${org} in every table`,
+  })
 
 const columns: Column<Analyst>[] = [
   { title: 'USER', cell: ({ user }) => user },
@@ -135,20 +151,30 @@ const columns: Column<Analyst>[] = [
 ]
 
 const drop = (options: Options, session: Session): Promise<void> =>
-  change(options, session, dropAnalystSql, ({ user }) => `${user} is gone`)
+  change(options, session, {
+    statementsFor: dropAnalystSql,
+    embedded: (analysts, org) => analysts.drop(org),
+    done: ({ user }) => `${user} is gone`,
+  })
+
+type Change = {
+  statementsFor: typeof analystAccessSql
+  embedded: (analysts: EmbeddedAnalysts, org: string) => Promise<void>
+  done: (analyst: Analyst) => string
+}
 
 /** Runs what changes an analyst, or prints it. */
-const change = async (
-  options: Options,
-  session: Session,
-  statementsFor: typeof analystAccessSql,
-  done: (analyst: Analyst) => string,
-): Promise<void> => {
+const change = async (options: Options, session: Session, { statementsFor, embedded, done }: Change): Promise<void> => {
   const org = readOrg(options.org)
   const user = analystOf(org)
   const statements = statementsFor(session.catalogue, org, placedIn(session))
   const sql = toSql(statements)
-  if (!options.print) await withUsers(session, (clickhouse) => runAll(clickhouse, statements))
+  if (!options.print)
+    await withUsers(
+      session,
+      (analysts) => embedded(analysts, org),
+      (clickhouse) => runAll(clickhouse, statements),
+    )
   if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
   else session.print(options.print ? sql.trimEnd() : done({ user, org }))
 }
@@ -161,25 +187,30 @@ const toSql = (statements: readonly string[]): string => statements.map((stateme
 const hasUsers = async (clickhouse: ClickHouse): Promise<boolean> =>
   (await clickhouse.query(`select name from system.user_directories where type not like 'users%xml'`)).length > 0
 
-/** Runs work on a ClickHouse that can keep users. */
-const withUsers = <T>(session: Session, work: (clickhouse: ClickHouse) => Promise<T>): Promise<T> =>
+/** Does the work on the embedded engine, or on a server that can keep users. */
+const withUsers = <T>(
+  session: Session,
+  onEmbedded: (analysts: EmbeddedAnalysts) => Promise<T>,
+  onServer: (clickhouse: ClickHouse) => Promise<T>,
+): Promise<T> =>
   session.withParts(
     ['clickhouse'],
     async ({ clickhouse }) => {
-      if (await hasUsers(clickhouse)) return work(clickhouse)
+      if (await hasUsers(clickhouse)) return onServer(clickhouse)
+      const embedded = embeddedAnalysts(readAccess(session.config, ['clickhouse']).clickhouse.url)
+      if (await embedded.areThere()) return onEmbedded(embedded)
       throw new OperatorError(
-        `ClickHouse at ${addressOf(session.config.CLICKHOUSE_URL)} has no users (the embedded engine has none): ` +
-          'name a server in CLICKHOUSE_URL, or let --print show the SQL',
+        `ClickHouse at ${addressOf(session.config.CLICKHOUSE_URL)} has users in its files of settings only: ` +
+          'give it a directory for others (user_directories), or let --print show the SQL',
       )
     },
     { requestTimeout: 30_000, words },
   )
 
 const words: Words = {
-  // npm start would not help: its engine has no users.
   AWAY: (address, reason) => `ClickHouse does not answer at ${address} (${reason}): CLICKHOUSE_URL says where it is`,
   ACCESS_DENIED: (address, reason) =>
     `ClickHouse at ${address} does not let this user manage others (${reason}): ` +
     'name one with access management in CLICKHOUSE_URL, or let --print show the SQL',
-  ACCESS_ENTITY_ALREADY_EXISTS: () => 'this analyst is there already: "weir analysts drop" takes the user away first',
+  ACCESS_ENTITY_ALREADY_EXISTS: () => isThere,
 }
