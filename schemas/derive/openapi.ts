@@ -70,6 +70,7 @@ const tags: Readonly<Record<Tag, string>> = {
   requests: 'What became of a request, and of a record.',
   rejections: 'Your refused records: look, mend, and submit again.',
   waiting: 'Your records that wait for what they refer to.',
+  analytics: 'Ready answers about your records: sales, customers, offers, recommendations.',
   reference: 'What there is: types, topics, and whose key this is.',
   keys: "Your organisation's keys, for a key with `keys:manage`.",
   operators: "Organisations and keys. An operator's key also reads for any organisation, by `?org=`.",

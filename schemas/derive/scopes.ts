@@ -5,6 +5,8 @@ export const allData = 'data:write'
 export const dataRead = 'data:read'
 export const readInteractions = 'interactions:read'
 export const readRequests = 'requests:read'
+/** The marts: figures of all records together, and rows about single customers. */
+export const readAnalytics = 'analytics:read'
 export const readRejections = 'rejections:read'
 export const writeRejections = 'rejections:write'
 export const readWaiting = 'waiting:read'
@@ -25,6 +27,7 @@ export const scopesOf = (catalogue: Catalogue): string[] => [
   dataRead,
   readInteractions,
   readRequests,
+  readAnalytics,
   readRejections,
   writeRejections,
   readWaiting,

@@ -5,6 +5,7 @@ import { limitOrganisation, listOrganisations, rankOrganisations, readSystem } f
 import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
+import { listMarts, readMart } from './marts.js'
 import { readActivity, readOverview, watch } from './overview.js'
 import { listTypes, readMe } from './reference.js'
 import {
@@ -32,6 +33,8 @@ export const fixedEndpoints = [
   listMissing,
   listWaiting,
   cancelWaiting,
+  listMarts,
+  readMart,
   listRequests,
   findId,
   readOverview,

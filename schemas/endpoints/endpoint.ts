@@ -36,6 +36,7 @@ export type Tag =
   | 'requests'
   | 'rejections'
   | 'waiting'
+  | 'analytics'
   | 'reference'
   | 'keys'
   | 'operators'

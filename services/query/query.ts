@@ -23,6 +23,7 @@ import { createFindOffsets } from './journey/find-offsets.js'
 import { createKeyActions } from './keys/actions.js'
 import { createActivity } from './live/activity.js'
 import { createCountRows } from './live/history.js'
+import { createReadMartRows } from './marts/read-mart.js'
 import { createOperatorActions } from './operators/actions.js'
 import { createOrgFigures } from './operators/figures.js'
 import { createSystemState } from './operators/system.js'
@@ -36,12 +37,14 @@ import { createOwnWaiting } from './waiting/waiting.js'
 
 // To count the waiting records of one organisation can take 20 s, so that it is answered one question at a time.
 const ofWaiting: ReadBounds = { atOnce: 3, ofOne: 1 }
+// A question about a mart may keep two of ClickHouse's threads busy for seconds, and the console's page asks a dozen.
+const ofMarts: ReadBounds = { atOnce: 4, ofOne: 3 }
 // A question uses one connection to Postgres at a time. So there is one for each that may run, whatever the others do: those about
 // rejections, those of the console, those about waiting records. The last three are for what is short and has no bounds: orders of
 // retries, keys, organisations.
 const mostConnections = usual.atOnce + usual.atOnce + ofWaiting.atOnce + 3
-// To ClickHouse, for each of rejections, journeys, interactions, topics, what is looked for, what was decided and what operators look
-// at: a journey asks several things at once.
+// To ClickHouse, for each of rejections, journeys, interactions, topics, marts, what is looked for, what was decided and what operators
+// look at: a journey asks several things at once.
 const share = 10
 // What is counted one by one when somebody begins to watch: ten seconds of an organisation's batches.
 const mostRecent = 20_000
@@ -76,7 +79,7 @@ export const openQuery = (
   const { access, catalogue } = deps
   const pool = createPool(access.postgres, deps.log, mostConnections, { queryTimeout: 5_000 })
   onStop('postgres of the read side', () => endPool(pool))
-  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 8 * share }
+  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 9 * share }
   const clickhouse = createClickHouse(access.clickhouse.url, options)
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
@@ -109,6 +112,8 @@ export const openQuery = (
     waiting: createOwnWaiting(pool),
     waitingReads: createReads(20_000, 'waiting records', ofWaiting),
     consoleReads: createReads(undefined, 'this'),
+    readMartRows: createReadMartRows(boundedReader(withShare(clickhouse))),
+    martReads: createReads(30_000, 'marts', ofMarts),
     activity,
     requestLists: {
       decided: (asked) => listDecidedRequests(pool, asked),

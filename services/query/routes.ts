@@ -14,6 +14,7 @@ import type { Activity } from './live/activity.js'
 import { addHistory, type HistoryDeps } from './live/history.js'
 import { addLive } from './live/route.js'
 import { addStreams } from './live/streams.js'
+import { addMarts, type MartDeps } from './marts/route.js'
 import { addOperators, type OperatorDeps } from './operators/route.js'
 import { addOverview, type OverviewDeps } from './overview.js'
 import { addReference } from './reference.js'
@@ -25,6 +26,7 @@ import { addWaiting, type WaitingDeps } from './waiting/route.js'
 /** What the routes of the read side ask. */
 export type QueryDeps = RejectionDeps &
   WaitingDeps &
+  MartDeps &
   OverviewDeps &
   FindDeps &
   HistoryDeps &
@@ -66,6 +68,7 @@ export const createQuery = (deps: QueryDeps): Query => ({
     addTopicEvents(guarded, { ...deps, streams })
     addRejections(guarded, deps)
     addWaiting(guarded, deps)
+    addMarts(guarded, deps)
   },
   listInteractions: createListInteractions(deps),
 })

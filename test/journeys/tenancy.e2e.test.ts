@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { writeCursor } from '#http/cursor.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { logTableOf } from '#schemas/derive/names.js'
+import { marts } from '#schemas/marts/all.js'
 import type { RecordType } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
@@ -46,6 +47,11 @@ await owner.uploader.upload('offers?missing_references=wait', [waiting])
 const behind = (missing_id: string) => `missing_type=shops&missing_id=${missing_id}`
 const cancel = (missing_id: string) =>
   uploader.send('POST', '/v1/waiting/cancel', JSON.stringify({ missing_type: 'shops', missing_id }))
+/** The rows of a mart; the query beside them names whose they are. */
+const martOf = async (who: Organisation, path: string): Promise<Answer<unknown>> => {
+  const { body, ...answer } = await who.uploader.get<{ rows: unknown[]; truncated: boolean }>(path)
+  return { ...answer, body: [body.rows, body.truncated] }
+}
 const manager = 'all,keys:manage'
 const quiet = await newOrganisation('quiet', manager)
 const mute = await newOrganisation('mute', manager)
@@ -252,6 +258,10 @@ const walks: Record<string, Walk> = {
     foreign: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality')),
     absent: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality?from=2020-01-01&to=2020-01-01')),
   },
+  'GET /v1/marts/{mart}': {
+    foreign: () => martOf(stranger, `/v1/marts/sales_by_day?shop_id=${ownedShop}`),
+    absent: () => martOf(stranger, `/v1/marts/sales_by_day?shop_id=${randomUUID()}`),
+  },
   'GET /v1/waiting': {
     // The owner waits for a shop, and for no tag.
     foreign: () => uploader.get('/v1/waiting?type=shops'),
@@ -269,7 +279,7 @@ const walks: Record<string, Walk> = {
 /** For operators, without a key: they know of no organisation at all. */
 const open = ['GET /healthz', 'GET /readyz', 'GET /metrics']
 /** With any key: the same for everybody, but for whose key it is. */
-const common = ['GET /v1/me', 'GET /v1/types', 'GET /v1/topics']
+const common = ['GET /v1/me', 'GET /v1/types', 'GET /v1/topics', 'GET /v1/marts']
 
 it('has a case for every route that the service documents', () => {
   expect([...Object.keys(walks), ...open, ...common].sort()).toEqual(operations.sort())
@@ -290,6 +300,17 @@ describe('what is foreign looks like what is absent', () => {
     const key = randomUUID()
     await owner.uploader.upload('shops', [sampleOf(shop)], { 'idempotency-key': key })
     expect(faceOf(await upload(key))).toEqual(faceOf(await upload(randomUUID())))
+  })
+
+  it.each(marts)('the owner’s rows of $name', async ({ name, asked }) => {
+    const path = `/v1/marts/${name}?${new URLSearchParams(asked)}`
+    // The owner's records are there by then, so that there is something to be kept apart.
+    const shops = '/v1/marts/shops_overview'
+    await eventually(async () =>
+      expect((await owner.uploader.get<{ rows: unknown[] }>(shops)).body.rows.length).toBeGreaterThan(0),
+    )
+    const { status, body } = await martOf(quiet, path)
+    expect([status, body]).toEqual([200, [[], false]])
   })
 
   it('a page of the owner’s interactions', async () => {

@@ -306,6 +306,38 @@ export interface WaitingRecord {
   until: string
 }
 
+export interface MartReference {
+  /** the view's name in ClickHouse's database `weir`, and in the address of its rows */
+  name: string
+  /** the question that it answers */
+  about: string
+  /** what one row stands for */
+  grain: string
+  columns: ColumnReference[]
+  /** where it is asked with values: an example of each; null for all others */
+  asked: Record<string, string> | null
+}
+
+export interface ColumnReference {
+  name: string
+  /** in ClickHouse */
+  type: string
+  /** what it means */
+  about: string
+}
+
+export interface MartRows {
+  mart: string
+  /** those of the rows, in their order */
+  columns: ColumnReference[]
+  /** each with its values by the names of the columns; money is text, so that it stays exact */
+  rows: (Record<string, unknown>)[]
+  /** the query that answers the same rows in ClickHouse */
+  sql: string
+  /** whether there are more rows than `limit` */
+  truncated: boolean
+}
+
 export interface ListedRequest {
   request_id: string
   type: string
@@ -822,6 +854,36 @@ export interface Endpoints {
       /** false where some are left: the same request again goes on */
       complete: boolean
     }
+  }
+  'GET /v1/marts': {
+    answer: {
+      marts: MartReference[]
+    }
+  }
+  'GET /v1/marts/{mart}': {
+    query: {
+      /** the first day; for `sales_by_day`, `recommendations`, `interactions_by_day`, `funnel`, `refusals_by_day` */
+      from?: string | undefined
+      /** the last day; for the same */
+      to?: string | undefined
+      /** only this 2-letter country code; for `sales_by_day`, `offers_used`, `shops_overview`, `customers_overview` */
+      region?: string | undefined
+      /** only this shop; for `sales_by_day`, `offers_used`, `shops_overview`, `funnel` */
+      shop_id?: string | undefined
+      /** the columns whose values are kept apart, such as `day,region` */
+      by?: string | undefined
+      /** the columns that are summed, such as `amount,transactions`: numbers of things, and money */
+      sum?: string | undefined
+      /** the column to order by, with `-` before it for the largest first; otherwise by the first columns */
+      order?: string | undefined
+      /** for `segment_members` alone, which needs it; such as loyal */
+      name?: string | undefined
+      /** for `segment_members` alone, which needs it; such as 2026-01-31 12:00:00 */
+      at?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: MartRows
   }
   'GET /v1/requests': {
     query: {

@@ -132,6 +132,8 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findOlder: async () => [],
     decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },
     consoleReads: createReads(undefined, 'this'),
+    readMartRows: async () => [],
+    martReads: createReads(undefined, 'marts'),
     figures,
     now,
     log,

@@ -33,9 +33,9 @@ export const createAnswerCheck = (document: OpenApi, { areIdsChecked = true } = 
   }
 
   const checkBody = (pointer: string, { contentType, text }: FuzzedAnswer): string | undefined => {
-    const content = Object.entries((at(document, pointer) as { content: Schema }).content)[0]
-    const [mediaType = '', described] = content ?? []
-    if (!contentType.startsWith(mediaType)) return `${contentType} instead of ${mediaType}`
+    const all = Object.entries((at(document, pointer) as { content: Schema }).content)
+    const [mediaType, described] = all.find(([each]) => contentType.startsWith(each)) ?? []
+    if (!mediaType) return `${contentType} instead of ${all.map(([each]) => each).join(' or ')}`
     const { schema } = described as { schema: Schema }
     const schemaAt = `${pointer}/content/${mediaType.replace('/', '~1')}/schema`
     const faultOf = (validate: ValidateFunction, json: string) =>
