@@ -72,7 +72,7 @@ describe('the console', () => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, { ...subject, key: keys.other })
     for (const [title, address] of everyPage('x').filter(([, each]) =>
-      /overview|requests|rejected\?|waiting|quality/.test(each),
+      /overview|requests|rejected\?|waiting|quality|analytics/.test(each),
     )) {
       await visit(page, [title, address])
       await page.locator('.empty').getByRole('link', { name: 'downloads' }).waitFor()
@@ -432,6 +432,56 @@ describe('the console', () => {
       expect(faultsOf.get(page)).toEqual([])
     },
   )
+
+  it('shows what the marts answer as charts, tables, files and queries, of what the address says', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    if (edge.days.length === 0) fill(edge)
+    const page = await openConsole(browser, subject)
+    await goTo(page, 'Analytics')
+    const paid = page.locator('.figures > div', { hasText: 'paid' }).locator('dd')
+    await paid.waitFor()
+    const everywhere = await paid.textContent()
+    await page.getByLabel('Period').selectOption('90')
+    await page.getByLabel('Region').selectOption('FR')
+    await eventually(async () => expect(new URL(page.url()).hash).toBe('#/analytics?time=90&region=FR'))
+    await page.reload()
+    await paid.waitFor()
+    expect(await page.getByLabel('Region').inputValue()).toBe('FR')
+    expect(await paid.textContent()).not.toBe(everywhere)
+    // What has no region is of all of them, and says so.
+    await page.getByRole('heading', { name: 'Segments all days, all regions' }).waitFor()
+
+    const card = page.locator('section.card', { has: page.getByRole('heading', { name: 'Sales by day' }) })
+    await card.getByText('SQL', { exact: true }).click()
+    const sql = (await card.locator('pre').textContent()) ?? ''
+    expect(sql).toContain('from weir.sales_by_day')
+    expect(sql).toMatch(/day >= '\d{4}-\d\d-\d\d' and .*region = 'FR'/)
+    await card.getByText('The same as a table').click()
+    await card.getByRole('region', { name: 'Sales by day as a table' }).getByText('savings').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV: Sales by day' }).click(),
+    ])
+    const [head, first] = readFileSync(await download.path(), 'utf8').split('\n')
+    expect(head).toBe('day,amount,savings,transactions,rows')
+    expect(first).toMatch(/^\d{4}-\d\d-\d\d,[\d.]+,[\d.]+,\d+,\d+$/)
+
+    // With the keyboard: days of one's own, a shop by its bar, and another time to buy in.
+    await page.getByLabel('Period').focus()
+    await page.keyboard.type('from')
+    await page.getByLabel('From', { exact: true }).waitFor()
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01')
+    await page.getByLabel('To', { exact: true }).fill('2020-01-31')
+    await page.getByText('There are no transactions in this time.').waitFor()
+    await page.getByRole('link', { name: 'Show all time, all regions and all shops' }).click()
+    await page.getByRole('link', { name: 'Corner Books 2' }).focus()
+    await page.keyboard.press('Enter')
+    await eventually(async () => expect(await page.getByLabel('Shop').inputValue()).not.toBe(''))
+    await page.getByLabel('Bought within').selectOption('30')
+    await page.getByRole('region', { name: 'Recommendations', exact: true }).getByText('more often').first().waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    expect(faultsOf.get(page)).toEqual([])
+  })
 
   const looks = [
     ['narrow and dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],

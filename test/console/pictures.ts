@@ -32,6 +32,7 @@ const pages: Record<string, string> = {
   topics: '#/topics',
   topic: '#/topics/weir.accepted.offers',
   quality: '#/quality',
+  analytics: '#/analytics?time=90',
   keys: '#/keys?org=demo',
   'own-keys': '#/keys',
   audit: '#/audit',

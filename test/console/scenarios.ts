@@ -226,6 +226,7 @@ export const everyPage = (id: string): [title: string, address: string][] => [
   ['Waiting', '#/waiting'],
   ["A record's journey", `#/journey/shops/${id}`],
   ['Quality', '#/quality'],
+  ['Analytics', '#/analytics?time=90'],
   ['Types', '#/types?type=offers'],
   ['Topics', '#/topics'],
   ['weir.accepted.shops', '#/topics/weir.accepted.shops'],

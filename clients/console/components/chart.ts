@@ -8,7 +8,7 @@ import { count, moment, timeOfDay } from './words.js'
 /** A line of a chart. `colour` names one of the variables of style/base.css, so that a thing has one colour everywhere. */
 export type ChartLine = {
   label: string
-  colour: 'accepted' | 'refused' | 'waiting' | 'interactions' | 'received'
+  colour: 'accepted' | 'refused' | 'waiting' | 'interactions' | 'received' | 'first' | 'second' | 'third' | 'fourth'
   values: readonly (number | null)[]
   /** Of bars: the whole, which the others are parts of. */
   isTotal?: boolean
@@ -24,10 +24,16 @@ type ChartProps = {
   /** Bars for days, one upon the other; lines for what goes on all the time. */
   kind?: 'lines' | 'bars'
   height?: number
+  /** How many decimals a number has that is not whole. */
+  decimals?: number
+  /** Whether the same figures stand in a table below; not where the page has one of its own. */
+  hasTable?: boolean
 }
 
 /** A chart with axes, units and values to hover over; the same figures are there as a table, for people who cannot see it. */
-export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: ChartProps): VNode => {
+export const Chart = (props: ChartProps): VNode => {
+  const { title, unit, at, lines, kind = 'lines', height = 240, decimals = 1, hasTable = true } = props
+  const figure = figureWith(decimals)
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const [isDark, setDark] = useState(() => darkness.matches)
@@ -51,7 +57,7 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
     const element = place.current
     if (!element) return
     const made = new uPlot(
-      optionsOf({ unit, lines, kind, isLong, onZoom: setZoomed, height, width: element.clientWidth }),
+      optionsOf({ unit, lines, kind, isLong, onZoom: setZoomed, height, figure, width: element.clientWidth }),
       data,
       element,
     )
@@ -84,13 +90,16 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
       <figcaption><strong>${title}</strong> <span class="soft small">${unit}${!isDays && `, times in ${zoneWords()}`}</span>
         ${isZoomed && html`<button type="button" onClick=${showAll}>Show the whole time</button>`}</figcaption>
       <div ref=${place} role="img" aria-label=${`${title}, ${unit}. In all: ${sums.join(', ')}.`}></div>
-      <details>
-        <summary>The same as a table</summary>
-        <div class="table" role="region" aria-label=${`${title} as a table`} tabindex="0"><table>
-          <thead><tr><th scope="col">${isDays ? 'day' : 'time'}</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr></thead>
-          <tbody>${rowsOf(at, lines).map(([time, ...values]) => html`<tr key=${time}><td class="nowrap">${timeWords(time ?? 0, isDays, isLong)}</td>${values.map((value) => html`<td class="number">${figure(value ?? 0)}</td>`)}</tr>`)}</tbody>
-        </table></div>
-      </details>
+      ${
+        hasTable &&
+        html`<details>
+          <summary>The same as a table</summary>
+          <div class="table" role="region" aria-label=${`${title} as a table`} tabindex="0"><table>
+            <thead><tr><th scope="col">${isDays ? 'day' : 'time'}</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr></thead>
+            <tbody>${rowsOf(at, lines).map(([time, ...values]) => html`<tr key=${time}><td class="nowrap">${timeWords(time ?? 0, isDays, isLong)}</td>${values.map((value) => html`<td class="number">${figure(value ?? 0)}</td>`)}</tr>`)}</tbody>
+          </table></div>
+        </details>`
+      }
     </figure>`
 }
 
@@ -107,7 +116,12 @@ const rowsOf = (at: readonly number[], lines: readonly ChartLine[]): number[][] 
     .slice(-60)
     .reverse()
 
-const figure = (value: number): string => (Number.isInteger(value) ? count(value) : value.toFixed(1))
+const figureWith =
+  (decimals: number) =>
+  (value: number): string =>
+    Number.isInteger(value)
+      ? count(value)
+      : value.toLocaleString('en-GB', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 
 const timeWords = (seconds: number, isDays: boolean, isLong: boolean): string => {
   const iso = new Date(seconds * 1000).toISOString()
@@ -118,10 +132,11 @@ const timeWords = (seconds: number, isDays: boolean, isLong: boolean): string =>
 type PlotProps = Required<Pick<ChartProps, 'unit' | 'lines' | 'kind' | 'height'>> & {
   width: number
   isLong: boolean
+  figure: (value: number) => string
   onZoom: (isZoomed: boolean) => void
 }
 
-const optionsOf = ({ unit, lines, kind, isLong, onZoom, height, width }: PlotProps): uPlot.Options => {
+const optionsOf = ({ unit, lines, kind, isLong, onZoom, height, figure, width }: PlotProps): uPlot.Options => {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
   const font = '12px system-ui, sans-serif'

@@ -5,6 +5,7 @@ import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
 import { Choose, Confirm, PageHead } from '../components/shown.js'
 import { ownZone, showUtc, useUtc } from '../components/time-zone.js'
+import { AnalyticsPage } from '../pages/analytics/analytics.js'
 import { JourneyPage } from '../pages/journey.js'
 import { AuditPage } from '../pages/keys/audit.js'
 import { KeysPage } from '../pages/keys/keys.js'
@@ -41,6 +42,7 @@ const pages: Page[] = [
   { name: 'waiting', title: 'Waiting', page: WaitingPage, isFor: (me) => may(me, 'waiting:read') },
   { name: 'journey', title: 'Journey', page: JourneyPage, isFor: (me) => may(me, 'data:read') },
   { name: 'quality', title: 'Quality', page: QualityPage, isFor: (me) => may(me, 'rejections:read') },
+  { name: 'analytics', title: 'Analytics', page: AnalyticsPage, isFor: (me) => may(me, 'analytics:read') },
   { name: 'types', title: 'Types', page: TypesPage, isFor: () => true },
   { name: 'topics', title: 'Topics', page: TopicsPage, isFor: () => true },
   { name: 'keys', title: 'Keys', page: KeysPage, isFor: manages },

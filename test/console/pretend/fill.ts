@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { fillMarts } from './marts.js'
 import { ago, type startPretendEdge } from './pretend-edge.js'
 
-/** Data to look at: shops, offers with some faults, two weeks of quality, records that wait, a busy quarter of an hour. */
-export const fill = ({ world, waiting, days }: Awaited<ReturnType<typeof startPretendEdge>>) => {
+/** Data to look at: shops, offers with some faults, two weeks of quality, a year of sales, records that wait, a busy quarter of an hour. */
+export const fill = ({ world, waiting, days, marts }: Awaited<ReturnType<typeof startPretendEdge>>) => {
   const shops = Array.from({ length: 8 }, (_, index) => ({
     shop_id: randomUUID(),
     name: `Corner Books ${index + 1}`,
@@ -10,6 +11,7 @@ export const fill = ({ world, waiting, days }: Awaited<ReturnType<typeof startPr
     is_public: true,
   }))
   world.upload('demo', 'shops', shops, false)
+  fillMarts(marts, 'demo', shops)
   const [first] = shops
   world.upload('demo', 'shops', [{ ...first, name: 'Corner Books & Sons', region: 'IE' }], false)
   const offer = (more: object) => ({

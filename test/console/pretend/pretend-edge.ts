@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { answerMart, martReferences, type PretendMarts } from './marts.js'
 import { buildConsole, contentSecurityPolicy } from './serve-console.js'
 import { createWorld, topicReferences, typeReferences } from './world.js'
 
@@ -109,6 +110,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
   const limits = new Map<string, { requests_per_second: number | null; records_per_second: number | null }>()
   const waiting: Record<string, unknown>[] = []
   const days: Record<string, unknown>[] = []
+  const marts: PretendMarts = new Map()
   const types = typeReferences()
   const topics = topicReferences()
   const fieldsOf = ({ record }: { record: unknown }) => record as Record<string, unknown>
@@ -130,6 +132,8 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     ['GET', /^\/v1\/me$/, ({ caller }) => caller],
     ['GET', /^\/v1\/types$/, () => ({ types })],
     ['GET', /^\/v1\/topics$/, () => ({ topics })],
+    ['GET', /^\/v1\/marts$/, martReferences],
+    ['GET', /^\/v1\/marts\/([^/]+)$/, ({ org, path, query }) => answerMart(marts, org, path[0] ?? '', query)],
     ['GET', /^\/v1\/topics\/([^/]+)\/events$/, () => ({ events: [], next: null })],
     [
       'GET',
@@ -532,6 +536,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     world,
     waiting,
     days,
+    marts,
     servedFiles,
     streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,
