@@ -62,9 +62,10 @@ const martRows = v.named(
 const having = (name: string): string =>
   marts.flatMap((mart) => (mart.columns[name] ? [`\`${mart.name}\``] : [])).join(', ')
 
-const columnList = (about: string) =>
+const columnList = (about: string, example: string) =>
   v.optional(
     v.text(about, {
+      examples: [example],
       pattern: '^[a-z][a-z0-9_]{0,63}(,[a-z][a-z0-9_]{0,63}){0,19}$',
       refusal: 'columns are named with commas between them, such as day,region',
     }),
@@ -100,8 +101,8 @@ export const readMart = endpoint('GET', '/v1/marts/{mart}', 'read-mart', 'analyt
     shop_id: v.optional(
       v.meaning(v.uuid, `only this shop; for ${having('shop_id')}`, 'shop_id must be the id of a shop'),
     ),
-    by: columnList('the columns whose values are kept apart, such as `day,region`'),
-    sum: columnList('the columns that are summed, such as `amount,transactions`: numbers of things, and money'),
+    by: columnList('the columns whose values are kept apart', 'day,region'),
+    sum: columnList('the columns that are summed: numbers of things, and money', 'amount,transactions'),
     order: v.optional(
       v.text('the column to order by, with `-` before it for the largest first; otherwise by the first columns', {
         pattern: '^-?[a-z][a-z0-9_]{0,63}$',

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { itDeep } from '../support/it-deep.js'
 import { kill, pidOf } from '../support/system/processes.js'
-import { newOrganisation, operate, system } from '../support/system/system.js'
+import { analyst, newOrganisation, operate, system } from '../support/system/system.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
 import {
   attack,
@@ -63,6 +64,32 @@ it('shows what is decided while it is decided', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)
   const subject = await newSubject('console-live')
   await seeItLive(await openConsole(browser, subject), subject)
+})
+
+it('shows what was sold, exact to the cent, and gives the query that says the same', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-analytics')
+  const sold = { ...shop(), name: 'Corner Books' }
+  await subject.upload('shops', [sold])
+  const buy = (amount: number) => ({
+    ...{ transaction_id: randomUUID(), shop_id: sold.shop_id, region: 'GB', amount, savings: 0.05 },
+    created: new Date().toISOString(),
+  })
+  await subject.upload('transactions', [buy(0.1), buy(0.2), buy(1234.5)])
+  const page = await openConsole(browser, subject)
+  await goTo(page, 'Analytics')
+  const paid = page.locator('.figures > div', { hasText: 'paid' }).locator('dd')
+  // Rows are in ClickHouse a moment later.
+  await eventually(async () => {
+    await page.reload()
+    await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+    expect(await paid.textContent({ timeout: 5_000 })).toBe('1,234.80')
+  }, 60_000)
+  await page.getByRole('link', { name: 'Corner Books' }).waitFor()
+  await page.locator('.foot').first().getByText('SQL', { exact: true }).click()
+  const rows = await analyst.query<{ amount: string }>((await page.locator('.foot pre').first().textContent()) ?? '')
+  expect(rows).toMatchObject([{ transactions: 3, amount: 1234.8 }])
+  expect(faultsOf.get(page)).toEqual([])
 })
 
 itDeep('shows what waits for what, has it cancelled, and in a journey what came of waiting', async ({ skip }) => {

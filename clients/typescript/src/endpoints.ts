@@ -870,9 +870,9 @@ export interface Endpoints {
       region?: string | undefined
       /** only this shop; for `sales_by_day`, `offers_used`, `shops_overview`, `funnel` */
       shop_id?: string | undefined
-      /** the columns whose values are kept apart, such as `day,region` */
+      /** the columns whose values are kept apart */
       by?: string | undefined
-      /** the columns that are summed, such as `amount,transactions`: numbers of things, and money */
+      /** the columns that are summed: numbers of things, and money */
       sum?: string | undefined
       /** the column to order by, with `-` before it for the largest first; otherwise by the first columns */
       order?: string | undefined

@@ -30,7 +30,7 @@ export const createReadMartRows =
 
 const less = 'ask for fewer days with from and to, for one shop with shop_id, or ask ClickHouse itself'
 const tooMuch = requestError(400, `this reads more than may be read at once; ${less}`)
-const tooLong = tryLater(503, `this takes longer than an answer may take; ${less}, or try again when less is going on`)
+const tooLong = tryLater(503, `this takes longer than an answer may take; ${less}; retrying is safe`)
 const notAValue = requestError(
   400,
   'a value that this mart is asked with cannot be read; GET /v1/marts has an example of each',

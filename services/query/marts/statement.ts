@@ -86,18 +86,18 @@ const problemsOf = (mart: Mart, asked: MartQuestion): Problems['problems'] => {
   return [
     ...Object.entries(conditions).flatMap(([name, { column }]) =>
       given[name] !== undefined && !mart.columns[column]
-        ? [wrong(name, 'unknown_field', `${mart.name} has no column ${column}: leave out ${name}`)]
+        ? [wrong(name, `${mart.name} has no column ${column}: leave out ${name}`)]
         : [],
     ),
     ...(asked.from !== undefined && asked.to !== undefined && asked.from > asked.to
-      ? [wrong('from', 'out_of_range', 'from must not be after to')]
+      ? [wrong('from', 'from must not be after to')]
       : []),
     ...by.flatMap((name) => (own.includes(name) ? [] : [noColumn('by', mart, name, own)])),
     ...summed.flatMap((name) =>
       !counts.includes(name)
         ? [noColumn('sum', mart, name, counts)]
         : by.includes(name)
-          ? [wrong('sum', 'out_of_range', `${name} is in by already: leave it out of one of the two`)]
+          ? [wrong('sum', `${name} is in by already: leave it out of one of the two`)]
           : [],
     ),
     ...[asked.order?.replace(/^-/, '')].flatMap((name) =>
@@ -114,27 +114,24 @@ const valueProblems = (mart: Mart, given: Readonly<Record<string, unknown>>): Pr
   if (missing.length > 0) {
     const example = new URLSearchParams(mart.asked).toString()
     const message = `${mart.name} is asked with ${needed.join(' and ')}, as in /v1/marts/${mart.name}?${example}`
-    return [wrong(missing[0] ?? null, 'missing_field', message)]
+    return [wrong(missing[0] ?? null, message)]
   }
   const known = new Set(['limit', 'by', 'sum', 'order', ...Object.keys(conditions), ...needed])
   return Object.keys(given).flatMap((name) =>
     known.has(name) || given[name] === undefined
       ? []
-      : [wrong(name, 'unknown_field', `${mart.name} is not asked with values: leave out ${name}`)],
+      : [wrong(name, `${mart.name} is not asked with values: leave out ${name}`)],
   )
 }
 
-const wrong = (field: string | null, code: Problems['problems'][number]['code'], message: string) => ({
-  field,
-  code,
-  message,
-})
+/** What is right by itself, and wrong for this mart. */
+const wrong = (field: string | null, message: string) => ({ field, code: 'out_of_range' as const, message })
 
 const noColumn = (parameter: string, { name: mart }: Mart, name: string, known: readonly string[]) => {
   const close = nearest(name, known)
   const what = parameter === 'sum' ? 'column to be summed' : 'column'
   const hint = `${close ? `did you mean ${close}? ` : ''}There are ${known.join(', ')}`
-  return wrong(parameter, 'not_one_of', `${parameter}: ${mart} has no ${what} ${name}; ${hint}`)
+  return wrong(parameter, `${parameter}: ${mart} has no ${what} ${name}; ${hint}`)
 }
 
 /** What reads the same in ClickHouse: each placeholder is replaced by its value as a literal. */

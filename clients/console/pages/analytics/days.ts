@@ -1,9 +1,11 @@
+import type { AnsweredRow } from './marts.js'
+
 export const dayOf = (stamp: number): string => new Date(stamp).toISOString().slice(0, 10)
 
 /** Every day from the first to the last, both included: a day on which nothing was is a day too. Where an end is open, that of the rows. */
 export const daysOf = (
   { from, to }: { from: string | null; to: string | null },
-  rows: readonly Readonly<Record<string, unknown>>[],
+  rows: readonly AnsweredRow[],
 ): string[] => {
   const seen = rows.map(({ day }) => String(day)).sort()
   const first = Date.parse(from ?? seen[0] ?? '')
@@ -18,11 +20,7 @@ const mostDays = 7_305
 export const secondsOf = (day: string): number => Date.parse(day) / 1000
 
 /** For each day the sum of a column in the rows of it. */
-export const sumsByDay = (
-  days: readonly string[],
-  rows: readonly Readonly<Record<string, unknown>>[],
-  column: string,
-): number[] => {
+export const sumsByDay = (days: readonly string[], rows: readonly AnsweredRow[], column: string): number[] => {
   const sums = new Map<string, number>()
   for (const row of rows) sums.set(String(row.day), (sums.get(String(row.day)) ?? 0) + Number(row[column] ?? 0))
   return days.map((day) => sums.get(day) ?? 0)

@@ -69,19 +69,25 @@ export const times: readonly (readonly [value: string, words: string])[] = [
 export const readChoice = (query: URLSearchParams, now: number): AnalyticsChoice => {
   const given = query.get('time') ?? ''
   const time = times.some(([value]) => value === given) ? given : '30'
-  const isDay = (text: string | null) => (text && /^\d{4}-\d\d-\d\d$/.test(text) && Date.parse(text) > 0 ? text : null)
-  const [from, to] = [isDay(query.get('from')), isDay(query.get('to'))]
   const region = query.get('region') ?? ''
   const shop = query.get('shop') ?? ''
   return {
     time,
-    ...(time === 'own' && { from, to: from && to && to < from ? null : to }),
-    ...(time === 'all' && { from: null, to: null }),
-    ...(!['own', 'all'].includes(time) && { from: dayOf(now - (Number(time) - 1) * 86_400_000), to: dayOf(now) }),
+    ...daysIn(time, query, now),
     region: /^[A-Z]{2}$/.test(region) ? region : '',
     shop: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(shop) ? shop : '',
-  } as AnalyticsChoice
+  }
 }
+
+const daysIn = (time: string, query: URLSearchParams, now: number): Pick<AnalyticsChoice, 'from' | 'to'> => {
+  if (time === 'all') return { from: null, to: null }
+  if (time !== 'own') return { from: dayOf(now - (Number(time) - 1) * 86_400_000), to: dayOf(now) }
+  const [from, to] = [readDay(query.get('from')), readDay(query.get('to'))]
+  return { from, to: from && to && to < from ? null : to }
+}
+
+const readDay = (text: string | null): string | null =>
+  text && /^\d{4}-\d\d-\d\d$/.test(text) && Date.parse(text) > 0 ? text : null
 
 /** The address of the page with some of it changed; what was chosen besides stays. */
 export const linkWith = (query: URLSearchParams, change: Record<string, string>): string =>

@@ -4,6 +4,7 @@ import { html } from '../../components/html.js'
 import { NothingSent } from '../../components/nothing-sent.js'
 import { Table } from '../../components/shown.js'
 import { count, percent } from '../../components/words.js'
+import { linkTo } from '../../frame/route.js'
 import { Bars } from './bars.js'
 import { daysOf, secondsOf, sumsByDay } from './days.js'
 import { MartCard } from './mart-card.js'
@@ -71,7 +72,7 @@ export const OffersUsed = (props: AnalyticsProps): VNode => {
     html`<${Table} label="Offers used" isCards hasCsv=${false} head=${html`<th scope="col">Offer</th><th scope="col" class="number">Views</th><th scope="col" class="number">Uses</th><th scope="col" class="number">Customers</th><th scope="col" class="number">Paid</th><th scope="col" class="number">Of its shop's sales</th>`}>
     ${rows.map(
       (row) =>
-        html`<tr key=${row.offer_id}><td><a href=${`#/journey/offers/${textOf(row.offer_id)}`}>${textOf(row.name)}</a></td><td class="number" data-label="views">${count(numberOf(row.views))}</td><td class="number" data-label="uses">${count(numberOf(row.uses))}</td><td class="number" data-label="customers">${count(numberOf(row.customers))}</td><td class="number" data-label="paid">${money(textOf(row.amount))}</td><td class="number" data-label="of its shop's sales">${row.share_of_sales === null ? '–' : percent(numberOf(row.share_of_sales))}</td></tr>`,
+        html`<tr key=${row.offer_id}><td><a href=${linkTo(['journey', 'offers', textOf(row.offer_id)])}>${textOf(row.name)}</a></td><td class="number" data-label="views">${count(numberOf(row.views))}</td><td class="number" data-label="uses">${count(numberOf(row.uses))}</td><td class="number" data-label="customers">${count(numberOf(row.customers))}</td><td class="number" data-label="paid">${money(textOf(row.amount))}</td><td class="number" data-label="of its shop's sales">${row.share_of_sales === null ? '–' : percent(numberOf(row.share_of_sales))}</td></tr>`,
     )}
   <//>`}<//>`
 }
