@@ -1,6 +1,4 @@
-import type { AnsweredRow } from './marts.js'
-
-export const dayOf = (stamp: number): string => new Date(stamp).toISOString().slice(0, 10)
+import { type AnsweredRow, dayOf } from './marts.js'
 
 /** Every day from the first to the last, both included: a day on which nothing was is a day too. Where an end is open, that of the rows. */
 export const daysOf = (

@@ -1,7 +1,6 @@
 import type { ColumnReference, MartReference } from '../../../typescript/src/endpoints.js'
 import { goTo, linkTo } from '../../frame/route.js'
 import { type PageAnswer, useAnswer } from '../../frame/use-answer.js'
-import { dayOf } from './days.js'
 
 /** What the page is to show: which days (null: all), which region and which shop ('': all). */
 export type AnalyticsChoice = { time: string; from: string | null; to: string | null; region: string; shop: string }
@@ -85,6 +84,8 @@ const daysIn = (time: string, query: URLSearchParams, now: number): Pick<Analyti
   const [from, to] = [readDay(query.get('from')), readDay(query.get('to'))]
   return { from, to: from && to && to < from ? null : to }
 }
+
+export const dayOf = (stamp: number): string => new Date(stamp).toISOString().slice(0, 10)
 
 const readDay = (text: string | null): string | null =>
   text && /^\d{4}-\d\d-\d\d$/.test(text) && Date.parse(text) > 0 ? text : null
