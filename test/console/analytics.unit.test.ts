@@ -46,6 +46,7 @@ describe('days', () => {
     expect(daysOf({ from: null, to: null }, rows)).toEqual(all)
     expect(daysOf({ from: '2026-02-26', to: '2026-02-27' }, rows)).toEqual(['2026-02-26', '2026-02-27'])
     expect(daysOf({ from: null, to: null }, [])).toEqual([])
+    expect(daysOf({ from: '1970-01-02', to: '2026-03-01' }, rows).at(-1)).toBe('2026-03-01')
     expect(sumsByDay(all, rows, 'amount')).toEqual([2, 0, 2])
   })
 })

@@ -9,9 +9,9 @@ export const daysOf = (
   const first = Date.parse(from ?? seen[0] ?? '')
   const last = Date.parse(to ?? seen.at(-1) ?? '')
   const length = Math.min(mostDays, Math.floor((last - first) / 86_400_000) + 1)
-  return length > 0 ? Array.from({ length }, (_, index) => dayOf(first + index * 86_400_000)) : []
+  return length > 0 ? Array.from({ length }, (_, index) => dayOf(last - (length - 1 - index) * 86_400_000)) : []
 }
-// Twenty years: more bars than a screen has points.
+// The last twenty years: more bars than a screen has points.
 const mostDays = 7_305
 
 /** A day as a chart takes it. */
