@@ -30,7 +30,7 @@ export const toStatement = (mart: Mart, org: string, asked: MartQuestion): MartS
     ...[...kept, ...summed].map((name) => ({ name, type: '', about: '', ...mart.columns[name] })),
     ...(isSummed ? [rowsColumn] : []),
   ]
-  const order = orderOf(asked.order, isSummed ? by : own.slice(0, own.findIndex((name) => isCount(mart, name)) + 1))
+  const order = orderOf(asked.order, isSummed ? by : leadingColumns(mart))
   const chosen = Object.entries(conditions).filter(([name]) => asked[name as keyof MartQuestion] !== undefined)
   const given = Object.keys(mart.asked ?? {})
   const sql = [
@@ -53,6 +53,13 @@ export const toStatement = (mart: Mart, org: string, asked: MartQuestion): MartS
 /** The columns that are answered: whose rows they are is known. */
 export const ownColumns = (mart: Mart): string[] => Object.keys(mart.columns).filter((name) => name !== 'org_id')
 
+/** Up to the first number: in every mart these tell its rows apart, so that the same question has the same answer. */
+const leadingColumns = (mart: Mart): string[] => {
+  const own = ownColumns(mart)
+  const first = own.findIndex((name) => isCount(mart, name))
+  return first === -1 ? own : own.slice(0, first + 1)
+}
+
 const rowsColumn = { name: 'rows', type: 'UInt64', about: 'how many rows of the mart these are' }
 
 /** What chooses rows by a column of the mart. */
@@ -68,7 +75,7 @@ const namesIn = (list: string | undefined): string[] => [...new Set(list?.split(
 /** Numbers of things, and money: what can be summed without becoming something else. */
 const isCount = ({ columns }: Mart, name: string): boolean => /^(U?Int|Decimal)/.test(columns[name]?.type ?? '')
 
-/** The column that was asked for comes first; the others settle ties, so that the same question has the same answer. */
+/** The column that was asked for comes first; the others settle ties. */
 const orderOf = (asked: string | undefined, usual: readonly string[]): string[] => {
   const name = asked?.replace(/^-/, '')
   const first = name === undefined ? [] : [asked?.startsWith('-') ? `${name} desc` : name]

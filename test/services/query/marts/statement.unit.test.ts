@@ -30,6 +30,13 @@ describe('the query of a question', () => {
     expect(pasteable).toContain("where org_id = 'acme'\n")
   })
 
+  it('orders by all columns where none is a number', () => {
+    const { columns, ...mart } = martOf('refusals_by_day')
+    const { refused: _, ...words } = columns
+    const statement = toStatement({ ...mart, columns: words }, 'acme', { limit: 1 })
+    expect('sql' in statement && statement.sql).toContain('order by day, type, code\n')
+  })
+
   it('sums, orders and chooses', () => {
     const shop = '00000000-0000-4000-8000-000000000001'
     const { pasteable, columns } = askRightly('sales_by_day', {
