@@ -2975,7 +2975,7 @@ select org_id, day, shop_id, region, branch_id, source, transactions, amount, sa
 from (
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from weir.sales_by_day_kept
-where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = 'a2d39152a231cdfa' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = 'a2d39152a231cdfa' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from (
@@ -2987,7 +2987,7 @@ select org_id, day, shop_id, region, branch_id, source,
 from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = 'a2d39152a231cdfa' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
 group by org_id, day, shop_id, region, branch_id, source
 )
@@ -3008,7 +3008,7 @@ select org_id, cohort, month, customers, active, retention, transactions, amount
 from (
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from weir.cohorts_kept
-where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = 'f92e6cc0aaec3bfd' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = 'f92e6cc0aaec3bfd' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from (
@@ -3024,7 +3024,7 @@ from (
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = 'f92e6cc0aaec3bfd' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
     where student_id is not null
   )
@@ -3059,7 +3059,7 @@ select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interac
 from (
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from weir.offers_used_kept
-where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from (
@@ -3081,9 +3081,9 @@ from (
     if(empty(allowed), branches.of_shop, arrayIntersect(branches.of_shop, allowed)) as eligible,
     arrayMap(each -> toUUIDOrZero(trim(each)), splitByChar(',', ifNull(allowed_branches, ''))) as given,
     arrayFilter(each -> each != toUUID('00000000-0000-0000-0000-000000000000'), given) as allowed
-  from (select * from weir.offers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) as offers
+  from (select *, value_exact from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as offers
   left join (
-    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from (select * from weir.branches where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
+    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from (select * from weir.branches_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
   ) as branches using (org_id, shop_id)
 ) as offers
 left join (
@@ -3094,13 +3094,13 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where offer_id is not null
   group by org_id, offer_id
 ) as used using (org_id, offer_id)
 left join (
-  select org_id, shop_id, count() as transactions from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
+  select org_id, shop_id, count() as transactions from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 left join (
   select org_id, item_id as offer_id, countIf(interaction_type = 'PAGE_VIEW') as views, count() as interactions
@@ -3109,10 +3109,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '868113202dfe5098' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3149,7 +3149,7 @@ select org_id, shop_id, name, region, is_public, branches, categories, tags, key
 from (
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from weir.shops_overview_kept
-where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from (
@@ -3168,35 +3168,35 @@ select org_id, shop_id, shops.name as name, shops.region as region, shops.is_pub
   sold.savings as savings,
   sold.first_bought_at as first_bought_at,
   sold.last_bought_at as last_bought_at
-from (select * from weir.shops where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as shops
+from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as shops
 left join (
-  select org_id, shop_id, count() as count from (select * from weir.branches where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
+  select org_id, shop_id, count() as count from (select * from weir.branches_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as branches using (org_id, shop_id)
 left join (
   select org_id, shop_id, count() as count,
     countIf(ifNull(is_enabled, true) and ifNull(allowed_from <= now64(3), true) and ifNull(allowed_to >= now64(3), true)) as valid
-  from (select * from weir.offers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, value_exact from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
   group by org_id, shop_id
 ) as offers using (org_id, shop_id)
 left join (
-  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, shop_id
+  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as favourites using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from (select * from weir.shop_categories where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
-  join (select * from weir.categories where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, category_id)
+  from (select * from weir.shop_categories_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
+  join (select * from weir.categories_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, category_id)
   group by org_id, shop_id
 ) as categories using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
-  join (select * from weir.tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, tag_id)
+  from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
+  join (select * from weir.tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
   group by org_id, shop_id
 ) as tags using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
-  join (select * from weir.keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, keyword_id)
+  from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
+  join (select * from weir.keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
   group by org_id, shop_id
 ) as keywords using (org_id, shop_id)
 left join (
@@ -3206,10 +3206,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3217,13 +3217,13 @@ left join (
   join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
   )
 ) as items
     using (org_id, item_type, item_id)
@@ -3237,7 +3237,7 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a9da366f92f60862' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)
@@ -3271,7 +3271,7 @@ select org_id, customer_id, user_id, region, gender, age_band, institute_id, ins
 from (
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from weir.customers_overview_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from (
@@ -3290,9 +3290,9 @@ from (
   select org_id, customer_id, user_id, customers.region as region, gender,
     institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
     multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
-  from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as customers
-  left join (select * from weir.institutes where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as institutes using (org_id, institute_id)
-  left join (select * from weir.courses where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as courses using (org_id, course_id)
+  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
+  left join (select * from weir.institutes_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as institutes using (org_id, institute_id)
+  left join (select * from weir.courses_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as courses using (org_id, course_id)
 ) as customers
 left join (
   select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
@@ -3305,27 +3305,27 @@ left join (
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
     where student_id is not null
     group by org_id, customer_id, shop_id
   ) as by_shop
   left join (
   select org_id, shop_id, groupUniqArray(named.name) as names
-  from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
-  join (select * from weir.tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, tag_id)
+  from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
+  join (select * from weir.tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
   group by org_id, shop_id
 ) as tags using (org_id, shop_id)
   left join (
   select org_id, shop_id, groupUniqArray(named.name) as names
-  from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as links
-  join (select * from weir.keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) as named using (org_id, keyword_id)
+  from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
+  join (select * from weir.keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
   group by org_id, shop_id
 ) as keywords using (org_id, shop_id)
   group by org_id, customer_id
 ) as sold using (org_id, customer_id)
 left join (
-  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'cf27fd92acc26dfa' and part = -2147483648 and kept_at > now() - interval 1 day)) group by org_id, customer_id
+  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, customer_id
 ) as favourites using (org_id, customer_id)
 )
 )
@@ -3382,7 +3382,7 @@ select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from weir.customer_segments_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
@@ -3396,14 +3396,14 @@ from (
     toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
   from (
   select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
-  from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and part = -2147483648 and kept_at > now() - interval 1 day)) as customers
+  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
   join (
     select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
       ifNull(sum(amount_exact), 0) as monetary
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = '0e7d795c6fba8d21' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
     where student_id is not null and bought_at <= now64(3)
     group by org_id, customer_id
@@ -3459,7 +3459,7 @@ select org_id, day, item_type, platform, country, source, interactions, followed
 from (
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from weir.recommendations_kept
-where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
@@ -3481,10 +3481,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3495,10 +3495,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3517,10 +3517,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3528,13 +3528,13 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
   )
 ) as items using (org_id, item_type, item_id)
       where seen.customer_id is not null
@@ -3543,7 +3543,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '60609b12d0099ae9' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3572,7 +3572,7 @@ select org_id, recommendation_id, item_type, first_day, last_day, interactions, 
 from (
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from weir.recommendations_by_id_kept
-where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
@@ -3594,10 +3594,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3608,10 +3608,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3630,10 +3630,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3641,13 +3641,13 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
   )
 ) as items using (org_id, item_type, item_id)
       where seen.customer_id is not null
@@ -3656,7 +3656,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '7caa3b809ba1ca43' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3721,7 +3721,7 @@ select org_id, day, item_type, item_id, interaction_type, platform, country, int
 from (
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from weir.interactions_by_day_kept
-where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from (
@@ -3734,10 +3734,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '5b1cc763af316934' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3762,7 +3762,7 @@ select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer
 from (
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from weir.funnel_kept
-where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from (
@@ -3784,10 +3784,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3801,15 +3801,15 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
 ) as seen
-    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
+    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
     where item_type = 'OFFER' and seen.person is not null
   ) as next on next.org_id = views.org_id and next.shop_id = views.shop_id and next.person = views.person
     and next.seen_at >= views.seen_at
@@ -3819,7 +3819,7 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where student_id is not null
 ) as after_view on after_view.org_id = steps.org_id and after_view.shop_id = steps.shop_id
@@ -3829,7 +3829,7 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select * from weir.transactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '0c86b3e584eedf70' and part = -2147483648 and kept_at > now() - interval 1 day))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where student_id is not null
 ) as after_offer on after_offer.org_id = steps.org_id and after_offer.shop_id = steps.shop_id

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Catalogue } from '../../catalogue.js'
+import { type Catalogue, catalogue } from '../../catalogue.js'
 import { marts } from '../../marts/all.js'
 import { everything, type From, type Kept, type Mart, type MartParts } from '../../marts/mart.js'
 import { throughMark } from '../../marts/parts.js'
@@ -54,7 +54,7 @@ const changeColumns: ClickHouseColumn[] = [
   { name: 'since', type: "DateTime64(3, 'UTC')", comment: 'when the first of them was accepted' },
 ]
 
-export const keptTables = (catalogue: Catalogue, placed: Placement): string[] => [
+export const keptTables = ({ all }: Catalogue, placed: Placement): string[] => [
   ...createTable({
     ...{ table: names.shownTable, columns: shownColumns.map(declared), keeps: { newestBy: 'kept_at' }, placed },
     key: ['org_id', 'mart', 'law', 'part'],
@@ -67,10 +67,10 @@ export const keptTables = (catalogue: Catalogue, placed: Placement): string[] =>
     until: 'toDateTime(stored_at) + interval 3 day',
   }),
   ...keptMarts.flatMap((mart) => keptTable(mart, placed)),
-  ...[...catalogue.all.keys()].map((type) => changesFeed(type, placed)),
+  ...[...all.keys()].map((type) => changesFeed(type, placed)),
   ...martsInParts.flatMap((mart) => [
     ...sortedTable(mart, placed),
-    ...(catalogue.all.has(transaction.type) ? [sortedFeed(mart, placed)] : []),
+    ...(all.has(transaction.type) ? [sortedFeed(mart, placed)] : []),
   ]),
 ]
 
@@ -148,8 +148,7 @@ export const keptQuery = (mart: KeptMart): string => {
   const shown = `${database}.${names.shownTable} final where mart = ${literal(mart.name)} and law = ${literal(lawOf(mart))}`
   // For a day at the most: where nobody keeps them up any more, they are not shown for ever.
   const fresh = `${shown} and part = ${throughMark} and kept_at > now() - interval 1 day`
-  const others: From = (name) =>
-    `(select * from ${everything(name)} where org_id not in (select groupUniqArray(org_id) from ${fresh}))`
+  const others: From = (name) => rowsOf(name, `org_id not in (select groupUniqArray(org_id) from ${fresh})`)
   return `select ${columns}
 from ${database}.${names.keptTableOf(mart.name)}
 where generation in (select generation from ${shown} and org_id in (select org_id from ${fresh}))
@@ -160,6 +159,16 @@ ${mart.sql(others)}
 )`
 }
 
+/** Rows of a view of records, straight from its table: ClickHouse plans a query of a dozen views for longer than it runs. */
+const rowsOf = (name: string, where: string): string => {
+  const type = [...catalogue.uploads.values()].find((each) => names.viewOf(each.type) === name)
+  if (!type) return `(select * from ${everything(name)} where ${where})`
+  const table = names.currentTableOf(type.type)
+  // ClickHouse fills the exact columns itself, and leaves such out of the asterisk.
+  const columns = ['*', ...exactColumns(type).map((column) => column.name)].join(', ')
+  return `(select ${columns} from ${database}.${table} final where ${where} and not ifNull(is_deleted, false))`
+}
+
 /** What a mart says about one organisation, from its records; from those of some parts only, where these are named. */
 export const ofOrganisation = (mart: Mart, org: string, only: readonly number[] = []): string => {
   const { parts } = mart.kept ?? {}
@@ -168,12 +177,12 @@ export const ofOrganisation = (mart: Mart, org: string, only: readonly number[] 
     // A mart that is made anew in parts is never far behind; of another one the kept rows may be old, so it is asked for what it says now.
     const read = marts.find((each) => each.name === name)
     if (read && !read.kept?.parts) return `(${read.sql(own)})`
-    const ofOrg = `where org_id = ${literal(org)}`
+    const ofOrg = `org_id = ${literal(org)}`
     const by = partOf.get(name)
-    if (only.length === 0 || by === undefined) return `(select * from ${everything(name)} ${ofOrg})`
+    if (only.length === 0 || by === undefined) return rowsOf(name, ofOrg)
     if (name === names.viewOf(transaction.type))
-      return `(select * from ${database}.${names.sortedTableOf(mart.name)} final ${ofOrg} and part in (${only.join(', ')}) and not is_gone)`
-    return `(select * from ${everything(name)} ${ofOrg} and ${by} in (${only.join(', ')}))`
+      return `(select * from ${database}.${names.sortedTableOf(mart.name)} final where ${ofOrg} and part in (${only.join(', ')}) and not is_gone)`
+    return rowsOf(name, `${ofOrg} and ${by} in (${only.join(', ')})`)
   }
   return `select ${Object.keys(mart.columns).join(', ')} from (\n${mart.sql(own)}\n)`
 }
