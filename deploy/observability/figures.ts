@@ -3,7 +3,7 @@ import { createMetrics, type Figure, type Metrics } from '#platform/health/metri
 import { createSetAsideCount } from '#platform/kafka/set-aside.js'
 import { createFigures as edge } from '../../services/edge/figures.js'
 import { createIntegrityFigures, createPrunedCount as prunedByIntegrity } from '../../services/integrity/figures.js'
-import { createSinkFigures, createPrunedCount as prunedBySink } from '../../services/sink/figures.js'
+import { createMartSeconds, createSinkFigures, createPrunedCount as prunedBySink } from '../../services/sink/figures.js'
 
 export type ServiceFigure = Figure & {
   /** The services that have it; those of the process have all three. */
@@ -13,7 +13,7 @@ export type ServiceFigure = Figure & {
 const makers: Record<string, ((metrics: Metrics) => unknown)[]> = {
   edge: [edge],
   integrity: [createIntegrityFigures, createSetAsideCount, prunedByIntegrity],
-  sink: [createSinkFigures, createSetAsideCount, prunedBySink],
+  sink: [createSinkFigures, createSetAsideCount, prunedBySink, createMartSeconds],
 }
 
 /** What one service shows, such as weir_edge_records_total and process_cpu_seconds_total. */

@@ -50,5 +50,13 @@ export const createSinkFigures = (metrics: Metrics) => {
   }
 }
 
+export const createMartSeconds = (metrics: Metrics) =>
+  metrics.histogram(
+    'mart_seconds',
+    'Time that it took to make the rows of a mart anew for a large organisation.',
+    [0.1, 0.5, 1, 5, 10, 30, 60, 300],
+    ['mart'],
+  )
+
 export const createPrunedCount = (metrics: Metrics) =>
   metrics.counter('pruned_total', 'Rejections, records that waited and old versions that are gone.')

@@ -1,7 +1,14 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import * as sql from '#schemas/derive/clickhouse/keeping.js'
-import { isInParts, type KeptMart, keptMarts, lawOf, type MartInParts } from '#schemas/derive/clickhouse/kept.js'
+import {
+  everSince,
+  isInParts,
+  type KeptMart,
+  keptMarts,
+  lawOf,
+  type MartInParts,
+} from '#schemas/derive/clickhouse/kept.js'
 import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { changesTable, currentTableOf, database, logTableOf, shownTable } from '#schemas/derive/names.js'
 import { throughMark, wholeMark } from '#schemas/marts/parts.js'
@@ -28,7 +35,7 @@ export const createMartKeeper = (clickhouse: ClickHouse, catalogue: Catalogue, l
   const touched = async (mart: MartInParts, org: string, since: ReadonlyMap<string, string>) => {
     const parts = new Set<number>()
     for (const [type, from] of since) {
-      if (!(type in mart.kept.parts.from)) return undefined
+      if (!(type in mart.kept.parts.from) || from === everSince) return undefined
       const found = await clickhouse.query<{ part: number }>(sql.touchedSql(mart, catalogue, type, org, from))
       for (const { part } of found) parts.add(part)
       if (parts.size > mostParts) return undefined
@@ -37,14 +44,16 @@ export const createMartKeeper = (clickhouse: ClickHouse, catalogue: Catalogue, l
   }
 
   return {
-    /** What has to be made anew now, the longest overdue first. */
-    due: async (): Promise<Due[]> => {
-      const large = await clickhouse.query<{ org: string }>(largeSql, { largeFrom })
+    /** The organisations that marts are kept for. */
+    large: async (): Promise<string[]> =>
+      (await clickhouse.query<{ org: string }>(largeSql, { largeFrom })).map(({ org }) => org),
+    /** What has to be made anew now of these organisations, the longest overdue first. */
+    due: async (large: readonly string[]): Promise<Due[]> => {
       if (large.length === 0) return []
-      const changes = await clickhouse.query<Change>(changesSql)
-      const shown = await clickhouse.query<Shown>(shownSql, { laws: keptMarts.map(lawOf) })
+      const changes = await clickhouse.query<Change>(changesSql, { large })
+      const shown = await clickhouse.query<Shown>(shownSql, { large, laws: keptMarts.map(lawOf) })
       const [clock] = await clickhouse.query<{ now: number }>(`select ${millisecondsOf('now64(3)')} as now`)
-      return findDue({ marts: keptMarts, large: large.map(({ org }) => org), changes, shown, now: clock?.now ?? 0 })
+      return findDue({ marts: keptMarts, large, changes, shown, now: clock?.now ?? 0 })
     },
     /** Makes what has changed anew, and shows it. */
     keep: async ({ org, mart, isWhole }: Due): Promise<void> => {
@@ -81,12 +90,13 @@ having sum(rows) >= {largeFrom:UInt64}`
 
 const changesSql = `select org_id as org, type, ${millisecondsOf('max(stored_at)')} as storedAt
 from ${database}.${changesTable}
+where org_id in {large:Array(String)}
 group by org, type`
 
 const shownSql = `select org_id as org, mart, ${millisecondsOf(`maxIf(kept_at, part = ${throughMark})`)} as keptAt,
   ${millisecondsOf(`maxIf(kept_at, part = ${wholeMark})`)} as wholeAt
 from ${database}.${shownTable}
-where law in {laws:Array(String)} and part in (${throughMark}, ${wholeMark})
+where org_id in {large:Array(String)} and law in {laws:Array(String)} and part in (${throughMark}, ${wholeMark})
 group by org, mart`
 
 // As long before the last making as rows may have been written and not yet been seen by it.

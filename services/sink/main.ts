@@ -47,10 +47,11 @@ await runService(log, async (onStop, crash) => {
   setMaxListeners(0, late.signal)
   const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, signal: late.signal })
   onStop('clickhouse', clickhouse.close)
-  // To make a mart of a large organisation anew takes as long as it takes.
+  // To make a mart of a large organisation anew takes as long as it takes; a stop does not wait for it.
+  const martsEnd = new AbortController()
   const patientClickHouse = createClickHouse(access.clickhouse.url, {
     ...access.clickhouse,
-    signal: late.signal,
+    signal: martsEnd.signal,
     requestTimeout: 600_000,
     maxConnections: 3,
   })
@@ -141,5 +142,8 @@ await runService(log, async (onStop, crash) => {
 
   const keeper = createMartKeeper(patientClickHouse, catalogue, config.MARTS_KEPT_FROM)
   const keeping = startKeepingMarts({ keeper, isLeading: () => isLeading, metrics, log })
-  onStop('marts', keeping.stop)
+  onStop('marts', () => {
+    martsEnd.abort()
+    return keeping.stop()
+  })
 })

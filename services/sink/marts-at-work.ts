@@ -3,11 +3,14 @@ import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { isInParts } from '#schemas/derive/clickhouse/kept.js'
 import type { Due } from './due-marts.js'
+import { createMartSeconds } from './figures.js'
 import type { MartKeeper } from './keep-marts.js'
 
-const lookEvery = 2_000
+const nameOf = ({ org, mart }: Due): string => `${org}/${mart.name}`
+
+const usual = { lookEvery: 2_000, afterFailure: 60_000 }
+const countEvery = 60_000
 const forgetEvery = 3_600_000
-const afterFailure = 60_000
 // Of its time, each of the two lanes works a fourth at the most: analysts and the sink need ClickHouse, too.
 const restFor = 3
 const longestRest = 10 * 60_000
@@ -21,14 +24,11 @@ export const startKeepingMarts = (deps: {
   isLeading: () => boolean
   metrics: Metrics
   log: Log
+  /** In milliseconds. */
+  pace?: typeof usual
 }): { stop: () => Promise<void> } => {
-  const { keeper, isLeading, log } = deps
-  const took = deps.metrics.histogram(
-    'mart_seconds',
-    'Time that it took to make the rows of a mart anew for a large organisation.',
-    [0.1, 0.5, 1, 5, 10, 30, 60, 300],
-    ['mart'],
-  )
+  const { keeper, isLeading, log, pace: { lookEvery, afterFailure } = usual } = deps
+  const took = createMartSeconds(deps.metrics)
   const stopping = new AbortController()
   const rested = (ms: number): Promise<boolean> =>
     wait(ms, undefined, { signal: stopping.signal }).then(
@@ -36,12 +36,25 @@ export const startKeepingMarts = (deps: {
       () => false,
     )
 
+  // To count all records is no work for every few seconds.
+  let large: { orgs: readonly string[]; at: number } = { orgs: [], at: Number.NEGATIVE_INFINITY }
+  const largeOnes = async (): Promise<readonly string[]> => {
+    if (Date.now() - large.at > countEvery) large = { orgs: await keeper.large(), at: Date.now() }
+    return large.orgs
+  }
+
+  // What one lane works on, the other leaves alone.
+  const busy = new Set<string>()
+
   /** Makes the first anew that is due in this lane; how long to rest afterwards. */
   const turn = async (isInLane: (due: Due) => boolean): Promise<number> => {
-    const next = isLeading() ? (await keeper.due()).find(isInLane) : undefined
+    if (!isLeading()) return lookEvery
+    const due = await keeper.due(await largeOnes())
+    const next = due.find((each) => isInLane(each) && !busy.has(nameOf(each)))
     if (!next) return lookEvery
     const began = performance.now()
-    await keeper.keep(next)
+    busy.add(nameOf(next))
+    await keeper.keep(next).finally(() => busy.delete(nameOf(next)))
     const seconds = (performance.now() - began) / 1000
     took.observe({ mart: next.mart.name }, seconds)
     return Math.min(longestRest, seconds * 1000 * restFor)

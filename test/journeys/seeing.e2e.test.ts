@@ -120,7 +120,7 @@ it('finds with weir doctor nothing wrong with parts as npm start makes them', as
     expect.stringMatching(/^Kafka: 1 broker, 33 topics of Weir$/),
     expect.stringMatching(/^Postgres: 18\.\d+.*, \d+ of \d+ connections in use, 0 standbys$/),
     expect.stringMatching(/^registry: \d\d schemas of Weir$/),
-    expect.stringMatching(/^ClickHouse: \d+\.\d+\S*, \d\d tables and views of Weir$/),
+    expect.stringMatching(/^ClickHouse: \d+\.\d+\S*, \d+ tables and views of Weir$/),
     'clocks: of ClickHouse and Postgres',
     expect.stringMatching(/^environment: /),
     'certificates: none are named in this shell',

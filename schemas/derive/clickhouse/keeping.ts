@@ -1,5 +1,4 @@
 import type { Catalogue } from '../../catalogue.js'
-import type { Mart } from '../../marts/mart.js'
 import { throughMark, wholeMark } from '../../marts/parts.js'
 import { purchaseColumns } from '../../marts/sources.js'
 import * as names from '../names.js'
@@ -96,8 +95,12 @@ from ${database}.${log}
 where org_id = ${literal(org)} and ${id} in (${changedIds(log, id, org, since)})`
 }
 
+// What another Weir shows, which may run beside this one for a while, stays for as long.
+const isShown = (mart: KeptMart): string =>
+  `mart = ${literal(mart.name)} and (law = ${literal(lawOf(mart))} or kept_at > now() - interval 2 day)`
+
 /** Removes rows that are no longer shown, once no query that began before can still read them. */
-export const forgetSql = ({ name }: Mart, { on, stored }: Placement): string =>
-  `delete from ${database}.${stored(names.keptTableOf(name))}${on}
+export const forgetSql = (mart: KeptMart, { on, stored }: Placement): string =>
+  `delete from ${database}.${stored(names.keptTableOf(mart.name))}${on}
 where kept_at < now() - interval 1 hour
-  and generation not in (select generation from ${database}.${names.shownTable} final where mart = ${literal(name)})`
+  and generation not in (select generation from ${database}.${names.shownTable} final where ${isShown(mart)})`

@@ -125,10 +125,13 @@ comment ${literal(`copies what is written to ${transactionsLog} to ${names.sorte
 export const sortedSelect = ({ kept: { parts } }: MartInParts): string =>
   `${purchaseColumns.join(', ')}, ${parts.from.transactions} as part, version, ifNull(is_deleted, false) as is_gone`
 
+/** Since when something has changed where everything may have. */
+export const everSince = '1970-01-01 00:00:00.000'
+
 /** Notes that every record of a type may have changed, also of organisations that no longer have one. */
 export const allChanged = (type: string): string =>
   `insert into ${database}.${names.changesTable} (org_id, type, stored_at, since)
-select org_id, ${literal(type)}, now64(3, 'UTC'), toDateTime64(0, 3, 'UTC')
+select org_id, ${literal(type)}, now64(3, 'UTC'), ${literal(everSince)}
 from (
   select distinct org_id from ${database}.${names.logTableOf(type)}
   union distinct

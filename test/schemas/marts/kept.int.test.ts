@@ -21,7 +21,8 @@ const shownOf = (of: Mart, org: string) =>
   clickhouse.query(`select * from weir.${of.name} where org_id = {org:String} order by all`, { org })
 const lawOf = (of: Mart, org: string) => clickhouse.query(`${ofOrganisation(of, org)} order by all`)
 const keep = (name: string, org: string, isWhole = true) => keeper.keep({ org, mart: mart(name), isWhole })
-const dueOf = async (org: string) => (await keeper.due()).filter((due) => due.org === org).map((due) => due.mart.name)
+const dueOf = async (org: string) =>
+  (await keeper.due(await keeper.large())).filter((due) => due.org === org).map((due) => due.mart.name)
 
 const purchase = (n: number, version: number, more: object) => ({
   transaction_id: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`,

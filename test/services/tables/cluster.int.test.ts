@@ -205,5 +205,5 @@ it('keeps marts there as on one server', async () => {
     }
   }
   await keeper.forget()
-  expect((await keeper.due()).filter(({ org }) => org === 'shopkeepers')).toEqual([])
+  expect((await keeper.due(await keeper.large())).filter(({ org }) => org === 'shopkeepers')).toEqual([])
 })

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await provisionTables(weir, catalogue)
   for (const org of ['acme', 'other']) await fill(weir, org, smallWorld)
   const keeper = createMartKeeper(weir, catalogue, 1)
-  for (const due of await keeper.due()) if (due.mart.name === 'sales_by_day') await keeper.keep(due)
+  for (const due of await keeper.due(await keeper.large())) if (due.mart.name === 'sales_by_day') await keeper.keep(due)
   await weir.command('create database analytics')
   await weir.command(
     "create table analytics.copied engine = MergeTree order by tuple() as select 'other' as org_id, 1 as n",

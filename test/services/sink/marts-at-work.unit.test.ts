@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { createMetrics } from '#platform/health/metrics.js'
+import { keptMarts } from '#schemas/derive/clickhouse/kept.js'
+import type { Due } from '../../../services/sink/due-marts.js'
+import type { MartKeeper } from '../../../services/sink/keep-marts.js'
+import { startKeepingMarts } from '../../../services/sink/marts-at-work.js'
+import { eventually } from '../../support/eventually.js'
+
+const dueOf = (name: string, isWhole: boolean): Due => {
+  const mart = keptMarts.find((each) => each.name === name) ?? expect.fail(name)
+  return { org: 'acme', mart, isWhole }
+}
+const log = pino({ level: 'silent' })
+
+/** A keeper that remembers what it was told to do; what is due stays so until it is done. */
+const start = (
+  due: Due[],
+  options: { isLeading?: () => boolean; takes?: (due: Due) => number; fails?: number } = {},
+) => {
+  const left = [...due]
+  const done: string[] = []
+  let fails = options.fails ?? 0
+  const keeper: MartKeeper = {
+    large: async () => ['acme'],
+    due: async () => [...left],
+    keep: async (next) => {
+      if (fails-- > 0) throw new Error('no')
+      await wait(options.takes?.(next) ?? 1)
+      left.splice(left.indexOf(next), 1)
+      done.push(next.mart.name)
+    },
+    forget: async () => undefined,
+  }
+  const pace = { lookEvery: 2, afterFailure: 5 }
+  const { stop } = startKeepingMarts({
+    ...{ keeper, isLeading: options.isLeading ?? (() => true), metrics: createMetrics('sink'), log, pace },
+  })
+  return { done, stop }
+}
+
+it('does what takes moments beside what takes minutes', async () => {
+  const due = [dueOf('funnel', true), dueOf('sales_by_day', false), dueOf('customers_overview', false)]
+  const { done, stop } = start(due, { takes: ({ isWhole }) => (isWhole ? 500 : 1) })
+  await eventually(() => expect(done).toEqual(['sales_by_day', 'customers_overview', 'funnel']))
+  await stop()
+})
+
+it('leaves it to the sink that leads, and takes over from it', async () => {
+  let isLeading = false
+  const { done, stop } = start([dueOf('sales_by_day', true)], { isLeading: () => isLeading })
+  await wait(50)
+  expect(done).toEqual([])
+  isLeading = true
+  await eventually(() => expect(done).toEqual(['sales_by_day']))
+  await stop()
+})
+
+it('tries again what failed', async () => {
+  const { done, stop } = start([dueOf('sales_by_day', true)], { fails: 2 })
+  await eventually(() => expect(done).toEqual(['sales_by_day']))
+  await stop()
+})
