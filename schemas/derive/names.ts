@@ -40,9 +40,8 @@ export const waitingLog = 'waiting_log'
 /** The rows of a mart that are kept for large organisations; and which of them are shown. */
 export const keptTableOf = (mart: string): string => `${mart}_kept`
 export const shownTable = 'marts_kept'
-/** Transactions a second time, sorted by the parts of a kept mart, and the materialized view that copies them. */
+/** Transactions a second time, sorted by the parts of a kept mart. */
 export const sortedTableOf = (mart: string): string => `transactions_for_${mart}`
-export const sortedFeedOf = (mart: string): string => `${sortedTableOf(mart)}_feed`
 /** When records of an organisation and a type were last written, and the materialized view that notes it. */
 export const changesTable = 'changes'
 export const changesFeedOf = (type: string): string => `${viewOf(type)}_changes_feed`

@@ -2996,11 +2996,6 @@ create table if not exists weir.transactions_for_sales_by_day on cluster `weir` 
 engine = Distributed(`weir`, weir, transactions_for_sales_by_day_local, cityHash64(org_id))
 comment 'transactions, sorted by the parts of sales_by_day; only its kept rows are made from it';
 
-create materialized view if not exists weir.transactions_for_sales_by_day_feed on cluster `weir` to weir.transactions_for_sales_by_day_local as
-select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact, created, accepted_at, toInt32(toDate32(ifNull(created, accepted_at))) as part, version, ifNull(is_deleted, false) as is_gone
-from weir.transactions_log_local
-comment 'copies what is written to transactions_log to transactions_for_sales_by_day';
-
 create table if not exists weir.transactions_for_customers_overview_local on cluster `weir` (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
@@ -3024,11 +3019,6 @@ comment 'transactions, sorted by the parts of customers_overview; only its kept 
 create table if not exists weir.transactions_for_customers_overview on cluster `weir` as weir.transactions_for_customers_overview_local
 engine = Distributed(`weir`, weir, transactions_for_customers_overview_local, cityHash64(org_id))
 comment 'transactions, sorted by the parts of customers_overview; only its kept rows are made from it';
-
-create materialized view if not exists weir.transactions_for_customers_overview_feed on cluster `weir` to weir.transactions_for_customers_overview_local as
-select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact, created, accepted_at, ifNull(toInt32(cityHash64(student_id) % 256), 256) as part, version, ifNull(is_deleted, false) as is_gone
-from weir.transactions_log_local
-comment 'copies what is written to transactions_log to transactions_for_customers_overview';
 
 create or replace view weir.shops on cluster `weir` (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',

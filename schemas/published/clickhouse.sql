@@ -2024,11 +2024,6 @@ create table if not exists weir.transactions_for_sales_by_day (
 order by (org_id, part, transaction_id)
 comment 'transactions, sorted by the parts of sales_by_day; only its kept rows are made from it';
 
-create materialized view if not exists weir.transactions_for_sales_by_day_feed to weir.transactions_for_sales_by_day as
-select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact, created, accepted_at, toInt32(toDate32(ifNull(created, accepted_at))) as part, version, ifNull(is_deleted, false) as is_gone
-from weir.transactions_log
-comment 'copies what is written to transactions_log to transactions_for_sales_by_day';
-
 create table if not exists weir.transactions_for_customers_overview (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
@@ -2048,11 +2043,6 @@ create table if not exists weir.transactions_for_customers_overview (
 ) engine = ReplacingMergeTree(version)
 order by (org_id, part, transaction_id)
 comment 'transactions, sorted by the parts of customers_overview; only its kept rows are made from it';
-
-create materialized view if not exists weir.transactions_for_customers_overview_feed to weir.transactions_for_customers_overview as
-select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact, created, accepted_at, ifNull(toInt32(cityHash64(student_id) % 256), 256) as part, version, ifNull(is_deleted, false) as is_gone
-from weir.transactions_log
-comment 'copies what is written to transactions_log to transactions_for_customers_overview';
 
 create or replace view weir.shops (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',

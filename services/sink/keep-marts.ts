@@ -67,7 +67,7 @@ export const createMartKeeper = (clickhouse: ClickHouse, catalogue: Catalogue, l
       const parts = await touched(mart, org, since)
       if (!parts) return keepAll(mart, org, at)
       const purchasedSince = since.get('transactions')
-      if (purchasedSince !== undefined) await run([sql.goneSql(mart, org, purchasedSince)])
+      if (purchasedSince !== undefined) await run(sql.sortSql(mart, org, purchasedSince))
       if (parts.length > 0) await run([sql.keepSql(mart, org, at, parts)])
       await run([sql.showPartsSql(mart, org, at, parts)])
     },

@@ -49,21 +49,23 @@ from (
 const ofMart = (mart: KeptMart, org: string): string =>
   `org_id = ${literal(org)} and mart = ${literal(mart.name)} and law = ${literal(lawOf(mart))}`
 
-/** Makes the sorted records of an organisation anew, from its log. */
-export const sortAgainSql = (mart: MartInParts, org: string, { on, stored }: Placement): string[] => {
-  const table = names.sortedTableOf(mart.name)
-  return [
-    `delete from ${database}.${stored(table)}${on} where org_id = ${literal(org)}`,
-    `insert into ${database}.${table} (${purchaseColumns.join(', ')}, part, version, is_gone)
+/** Makes the sorted transactions of an organisation anew, from its log. */
+export const sortAgainSql = (mart: MartInParts, org: string, { on, stored }: Placement): string[] => [
+  `delete from ${database}.${stored(names.sortedTableOf(mart.name))}${on} where org_id = ${literal(org)}`,
+  ...sortSql(mart, org),
+]
+
+/** Sorts an organisation's transactions into their parts: all, or those that were accepted since. */
+export const sortSql = (mart: MartInParts, org: string, since?: string): string[] => [
+  `insert into ${database}.${names.sortedTableOf(mart.name)} (${purchaseColumns.join(', ')}, part, version, is_gone)
 select ${sortedSelect(mart)}
 from ${database}.${transactionsLog}
-where org_id = ${literal(org)}`,
-    goneSql(mart, org),
-  ]
-}
+where org_id = ${literal(org)}${since === undefined ? '' : ` and accepted_at >= ${literal(since)}`}`,
+  goneSql(mart, org, since),
+]
 
-/** Takes records out of the parts that they no longer belong to: all, or those that were accepted since. */
-export const goneSql = (mart: MartInParts, org: string, since?: string): string =>
+/** Takes them out of the parts that they no longer belong to. */
+const goneSql = (mart: MartInParts, org: string, since?: string): string =>
   `insert into ${database}.${names.sortedTableOf(mart.name)} (org_id, transaction_id, part, version, is_gone)
 select org_id, transaction_id, arrayJoin(arrayFilter(each -> each != now_in, parts)) as part, newest, true
 from (

@@ -12,7 +12,8 @@ import { createTable } from './table.js'
 
 // A mart whose query takes seconds is kept as a table for large organisations. When records that it comes from have changed, the sink
 // writes rows anew beside those that are shown, and then names them in `marts_kept`: from then on these are shown. What changes little
-// by little is made anew in parts, a day or some customers; the records of a part are found in a table that is sorted by part.
+// by little is made anew in parts, a day or some customers; the records of a part are found in a table that is sorted by part, into which
+// the sink copies what has come.
 
 export type KeptMart = Mart & { kept: Kept }
 export type MartInParts = Mart & { kept: Kept & { parts: MartParts } }
@@ -68,10 +69,7 @@ export const keptTables = ({ all }: Catalogue, placed: Placement): string[] => [
   }),
   ...keptMarts.flatMap((mart) => keptTable(mart, placed)),
   ...[...all.keys()].map((type) => changesFeed(type, placed)),
-  ...martsInParts.flatMap((mart) => [
-    ...sortedTable(mart, placed),
-    ...(all.has(transaction.type) ? [sortedFeed(mart, placed)] : []),
-  ]),
+  ...martsInParts.flatMap((mart) => sortedTable(mart, placed)),
 ]
 
 /** Sorted by organisation and by the first column of the mart that can be sorted by. */
@@ -114,12 +112,6 @@ const sortedTable = ({ name }: MartInParts, placed: Placement): string[] =>
     key: ['org_id', 'part', 'transaction_id'],
     about: `transactions, sorted by the parts of ${name}; only its kept rows are made from it`,
   })
-
-const sortedFeed = (mart: MartInParts, { on, stored }: Placement): string =>
-  `create materialized view if not exists ${database}.${names.sortedFeedOf(mart.name)}${on} to ${database}.${stored(names.sortedTableOf(mart.name))} as
-select ${sortedSelect(mart)}
-from ${database}.${stored(transactionsLog)}
-comment ${literal(`copies what is written to ${transactionsLog} to ${names.sortedTableOf(mart.name)}`)}`
 
 /** What a row of the log becomes in the sorted table. */
 export const sortedSelect = ({ kept: { parts } }: MartInParts): string =>

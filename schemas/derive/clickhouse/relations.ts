@@ -22,7 +22,7 @@ export const viewsOf = (catalogue: Catalogue): string[] => [
 /** What fills tables from others, and what only the services read. */
 export const innerOf = (catalogue: Catalogue): string[] => [
   names.changesTable,
-  ...martsInParts.flatMap(({ name }) => [names.sortedTableOf(name), names.sortedFeedOf(name)]),
+  ...martsInParts.map(({ name }) => names.sortedTableOf(name)),
   ...ofEach(catalogue, [names.changesFeedOf], [names.currentFeedOf]),
 ]
 
