@@ -36,6 +36,10 @@ export const startKeepingMarts = (deps: {
       () => false,
     )
 
+  const tell = (error: unknown, mart?: string): void => {
+    if (!stopping.signal.aborted) log.warn({ err: error, mart }, 'marts could not be made anew now, it is tried again')
+  }
+
   // To count all records is no work for every few seconds.
   let large: { orgs: readonly string[]; at: number } = { orgs: [], at: Number.NEGATIVE_INFINITY }
   const largeOnes = async (): Promise<readonly string[]> => {
@@ -43,18 +47,28 @@ export const startKeepingMarts = (deps: {
     return large.orgs
   }
 
-  // What one lane works on, the other leaves alone.
+  // What one lane works on, the other leaves alone. What failed is left alone for a while, so that the others get their turn.
   const busy = new Set<string>()
+  const failed = new Map<string, number>()
+  const isFree = (name: string): boolean => !busy.has(name) && (failed.get(name) ?? 0) <= Date.now()
 
   /** Makes the first anew that is due in this lane; how long to rest afterwards. */
   const turn = async (isInLane: (due: Due) => boolean): Promise<number> => {
     if (!isLeading()) return lookEvery
     const due = await keeper.due(await largeOnes())
-    const next = due.find((each) => isInLane(each) && !busy.has(nameOf(each)))
+    const next = due.find((each) => isInLane(each) && isFree(nameOf(each)))
     if (!next) return lookEvery
+    const name = nameOf(next)
     const began = performance.now()
-    busy.add(nameOf(next))
-    await keeper.keep(next).finally(() => busy.delete(nameOf(next)))
+    busy.add(name)
+    try {
+      await keeper.keep(next)
+    } catch (error) {
+      failed.set(name, Date.now() + afterFailure)
+      tell(error, name)
+    } finally {
+      busy.delete(name)
+    }
     const seconds = (performance.now() - began) / 1000
     took.observe({ mart: next.mart.name }, seconds)
     return Math.min(longestRest, seconds * 1000 * restFor)
@@ -63,7 +77,7 @@ export const startKeepingMarts = (deps: {
   const repeat = async (work: () => Promise<number>, first: number): Promise<void> => {
     for (let rest = first; await rested(rest); ) {
       rest = await work().catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'marts could not be made anew now, it is tried again')
+        tell(error)
         return afterFailure
       })
     }

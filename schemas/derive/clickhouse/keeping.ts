@@ -19,7 +19,8 @@ export const keepSql = (mart: KeptMart, org: string, at: string, only?: readonly
   const columns = Object.keys(mart.columns).join(', ')
   return `insert into ${database}.${names.keptTableOf(mart.name)} (${columns}, part, generation, kept_at)
 select ${columns}, ${partOf(mart)} as part, ${generationOf(at)} as generation, ${literal(at)} as kept_at
-from (${ofOrganisation(mart, org, only)})`
+from (${ofOrganisation(mart, org, only)})
+settings max_bytes_before_external_group_by = 2000000000, max_bytes_before_external_sort = 2000000000`
 }
 
 /** Shows what was made of these parts, also where nothing is left of one. */
