@@ -11,7 +11,16 @@ const project = (name: string, extra: Record<string, unknown> = {}) => ({
   test: { name, include: [`test/**/*.${name}.test.ts`], ...extra },
 })
 
-const journeys = { globalSetup: ['test/support/system/systems.ts'], testTimeout: 600_000, hookTimeout: 600_000 }
+// Three journeys at a time, each worker with a whole system of its own: while one waits, the others keep two cores busy.
+const journeys = {
+  globalSetup: ['test/support/system/systems.ts'],
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  maxWorkers: 3,
+}
+// After the journeys, and more of them at a time: an integration test mostly waits for its server. With three, the machine
+// computed for half of their time.
+const short = { maxWorkers: 5, sequence: { groupOrder: 1 } }
 
 // These read a system's whole log again and again, or stop and start all of it: first, while hardly anything is in it.
 const first = ['rebuild-index', 'rebuild-analytics', 'restart', 'verify', 'faults']
@@ -28,10 +37,6 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Three files at a time, each worker with a whole system of its own for the journeys: while one waits, the others keep two cores
-    // busy. All projects share the workers: the journeys come first, and integration and unit tests fill
-    // the time in which one of them is busy with the last.
-    maxWorkers: 3,
     sequence: { sequencer: LightFirst },
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,
@@ -39,8 +44,13 @@ export default defineConfig({
     setupFiles: ['test/support/note-processor-time.ts'],
     projects: [
       // Milliseconds each. These bounds end what hangs: a machine that is busy with something else makes tests slow, never red.
-      project('unit', { testTimeout: 120_000 }),
-      project('int', { globalSetup: ['test/support/parts.ts'], testTimeout: 300_000, hookTimeout: 300_000 }),
+      project('unit', { ...short, testTimeout: 120_000 }),
+      project('int', {
+        ...short,
+        globalSetup: ['test/support/parts.ts'],
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
+      }),
       project('e2e', journeys),
       // What is run before a release (`npm run test:deep`).
       project('deep', journeys),

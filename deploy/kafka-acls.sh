@@ -5,14 +5,15 @@
 #
 # What stands behind its name goes to Kafka's own tool as it is, which thus reaches the cluster as somebody who may change rights.
 # With --dry-run before it, nothing is changed, and the commands are printed. As whom the services log in can be changed by
-# EDGE_PRINCIPAL, INTEGRITY_PRINCIPAL, SINK_PRINCIPAL and OPERATOR_PRINCIPAL.
+# EDGE_PRINCIPAL, INTEGRITY_PRINCIPAL, SINK_PRINCIPAL, DELIVERY_PRINCIPAL and OPERATOR_PRINCIPAL.
 set -eu
 
 # Reading, writing and deleting each include the right to describe; "prefixed" means every name that begins so.
 rights() {
   cat <<'END'
-# The edge appends batches, and reads verdicts, each edge in a consumer group of its own. For the console it reads what was published.
-edge --operation Write --topic weir.submitted. --resource-pattern-type prefixed
+# The edge appends batches, and reads verdicts, each edge in a consumer group of its own. For feeds it reads batches again, and for the
+# console what was published.
+edge --operation Read --operation Write --topic weir.submitted. --resource-pattern-type prefixed
 edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected --topic weir.waiting
 edge --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 edge --operation Read --group weir-edge- --resource-pattern-type prefixed
@@ -30,6 +31,15 @@ sink --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 sink --operation Read --topic weir.interactions --topic weir.rejected --topic weir.waiting
 sink --operation Write --topic weir.rejected
 sink --operation Read --group weir-sink --resource-pattern-type prefixed
+
+# Delivery is woken by verdicts, and reads the batches that webhooks are told of again. For a webhook that was away for long it reads the
+# tables, and sees how far integrity and the sink have come.
+delivery --operation Read --topic weir.submitted. --resource-pattern-type prefixed
+delivery --operation Read --topic weir.verdicts
+delivery --operation Describe --topic weir.accepted. --resource-pattern-type prefixed
+delivery --operation Describe --topic weir.interactions
+delivery --operation Read --group weir-delivery
+delivery --operation Describe --group weir- --resource-pattern-type prefixed
 
 # The operator makes topics and their settings (weir provision), reads them all, sees how far the services have come,
 # publishes what is missing (weir verify --mend), and ends submitted topics (weir lanes change, weir accept-loss). The groups in which it reads it deletes.
@@ -57,6 +67,7 @@ rights | while read -r service right; do
     edge) principal=${EDGE_PRINCIPAL:-User:weir-edge} ;;
     integrity) principal=${INTEGRITY_PRINCIPAL:-User:weir-integrity} ;;
     sink) principal=${SINK_PRINCIPAL:-User:weir-sink} ;;
+    delivery) principal=${DELIVERY_PRINCIPAL:-User:weir-delivery} ;;
     operator) principal=${OPERATOR_PRINCIPAL:-User:weir-operator} ;;
     *) continue ;;
   esac

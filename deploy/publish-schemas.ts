@@ -1,9 +1,12 @@
 // Writes the derived files of schemas/published/, the clients, docs/ and the Helm chart. With --check it only fails where one is stale.
+// With --against it writes nothing and says what changes for whom since a tag, a commit or the state in a folder; with --check as well, it
+// fails where a change breaks something.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { describeSchema } from '#ledger/describe-schema.js'
 import { migrate } from '#ledger/migrate.js'
@@ -11,15 +14,22 @@ import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { modelPicture } from '#schemas/derive/for-analysts/model-picture.js'
+import { examplesFile } from '#schemas/derive/for-analysts/worked-questions.js'
 import { martsPage } from '#schemas/derive/marts-page.js'
 import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
+import { changesBetween, writeChanges } from './changes/changes.js'
+import { publishedAt, publishedHere } from './changes/read-published.js'
+import { dataInventoryPage } from './data-inventory.js'
 import { freePorts } from './embedded/servers/ports.js'
 import { postgresPart } from './embedded/servers/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
 import { settingsByReader, valuesSchema } from './helm/values-schema.js'
 import { metricsPage } from './observability/figures.js'
 import { grafanaFiles } from './observability/grafana.js'
+import { martDashboard } from './observability/mart-panels.js'
 import { dashboards } from './observability/panels.js'
+import { asyncTwinOf } from './python-twin.js'
+import { fieldVersionsFile, fieldVersionsPath, releasedFieldVersions } from './release/field-versions.js'
 import { knownVariablesFile, settingsPage } from './settings-page.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
@@ -54,38 +64,77 @@ const withEmbeddedPostgres = async <T>(work: (serverUrl: string) => Promise<T>):
   }
 }
 
-const { POSTGRES_URL } = process.env
-const postgresSql = POSTGRES_URL ? await describeMigrated(POSTGRES_URL) : await withEmbeddedPostgres(describeMigrated)
+const publish = async (check: boolean): Promise<void> => {
+  const { POSTGRES_URL } = process.env
+  const postgresSql = POSTGRES_URL ? await describeMigrated(POSTGRES_URL) : await withEmbeddedPostgres(describeMigrated)
 
-const folder = 'schemas/published'
-mkdirSync(join(packageRoot, folder), { recursive: true })
+  const folder = 'schemas/published'
+  mkdirSync(join(packageRoot, folder), { recursive: true })
 
-const published = publishedFiles(catalogue).set('postgres.sql', postgresSql)
-const wanted = new Map([
-  ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
-  ...clientFiles(catalogue),
-  ['docs/settings.md', settingsPage()],
-  ['deploy/helm/weir/values.schema.json', valuesSchema()],
-  ['deploy/helm/weir/settings.json', settingsByReader()],
-  ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
-  ['docs/metrics.md', metricsPage()],
-  ['docs/marts.md', martsPage()],
-  ['docs/model.svg', modelPicture(catalogue)],
-  ...grafanaFiles(dashboards),
-])
-const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
-const textOf = (path: string): string | undefined =>
-  existsSync(join(packageRoot, path)) ? readFileSync(join(packageRoot, path), 'utf8') : undefined
-const stale = [...wanted].filter(([path, text]) => textOf(path) !== text).map(([path]) => path)
-const extra = present.filter((path) => !wanted.has(path))
+  const published = publishedFiles(catalogue).set('postgres.sql', postgresSql)
+  const wanted = new Map([
+    ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
+    ...clientFiles(catalogue),
+    [
+      'clients/python/src/weir_client/aio.py',
+      asyncTwinOf(readFileSync(join(packageRoot, 'clients/python/src/weir_client/client.py'), 'utf8')),
+    ],
+    ['docs/settings.md', settingsPage()],
+    ['docs/data-inventory.md', dataInventoryPage()],
+    [
+      'clients/console/pages/sql/examples.ts',
+      examplesFile(readFileSync(join(packageRoot, 'docs/for-analysts.md'), 'utf8')),
+    ],
+    ['deploy/helm/weir/values.schema.json', valuesSchema()],
+    ['deploy/helm/weir/settings.json', settingsByReader()],
+    ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
+    [
+      fieldVersionsPath,
+      fieldVersionsFile(releasedFieldVersions(catalogue, readFileSync(join(packageRoot, 'CHANGELOG.md'), 'utf8'))),
+    ],
+    ['docs/metrics.md', metricsPage()],
+    ['docs/marts.md', martsPage()],
+    ['docs/model.svg', modelPicture(catalogue)],
+    ...grafanaFiles(dashboards, [martDashboard]),
+  ])
+  const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
+  const textOf = (path: string): string | undefined =>
+    existsSync(join(packageRoot, path)) ? readFileSync(join(packageRoot, path), 'utf8') : undefined
+  const stale = [...wanted].filter(([path, text]) => textOf(path) !== text).map(([path]) => path)
+  const extra = present.filter((path) => !wanted.has(path))
 
-if (process.argv.includes('--check')) {
-  if (stale.length + extra.length > 0) {
-    console.error(`stale: ${[...stale, ...extra].join(', ')}; run: npm run publish-schemas`)
-    process.exitCode = 1
-  } else console.log(`the derived files are up to date (${wanted.size} files)`)
-} else {
-  for (const path of stale) writeFileSync(join(packageRoot, path), wanted.get(path) ?? '')
-  for (const path of extra) rmSync(join(packageRoot, path))
-  console.log(`${stale.length} files written, ${extra.length} removed, ${wanted.size} in all`)
+  if (check) {
+    if (stale.length + extra.length > 0) {
+      console.error(`stale: ${[...stale, ...extra].join(', ')}; run: npm run publish-schemas`)
+      process.exitCode = 1
+    } else console.log(`the derived files are up to date (${wanted.size} files)`)
+  } else {
+    for (const path of stale) writeFileSync(join(packageRoot, path), wanted.get(path) ?? '')
+    for (const path of extra) rmSync(join(packageRoot, path))
+    console.log(`${stale.length} files written, ${extra.length} removed, ${wanted.size} in all`)
+  }
 }
+
+const showChanges = (against: string, { check, json }: { check: boolean; json: boolean }): void => {
+  const before = publishedAt(against)
+  if (!before) {
+    console.error(
+      `there is no tag, commit or folder ${against} that has schemas/published; git tag shows the tags of this clone`,
+    )
+    process.exitCode = 2
+    return
+  }
+  const changes = changesBetween(before, publishedHere())
+  console.log(json ? JSON.stringify({ against, changes }, null, 2) : writeChanges(against, changes))
+  if (check && changes.some(({ breaking }) => breaking)) process.exitCode = 1
+}
+
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    against: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+})
+if (values.against === undefined) await publish(values.check)
+else showChanges(values.against, values)

@@ -7,6 +7,7 @@ import type { ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { partVariables } from '#platform/process/part-variables.js'
+import { configSchema as delivery } from '../services/delivery/config.js'
 import { configSchema as edge } from '../services/edge/config.js'
 import { lagVariables } from '../services/edge/limits/lag.js'
 import { loadVariables } from '../services/edge/limits/load.js'
@@ -95,7 +96,7 @@ export const settings = (): Setting[] => {
     if (!same) rows.push({ name, readers: [...readers], fallback, meaning })
     else same.readers.push(...readers.filter((reader) => !same.readers.includes(reader)))
   }
-  for (const [reader, { properties }] of Object.entries<ConfigSchema>({ edge, integrity, sink, operator }))
+  for (const [reader, { properties }] of Object.entries<ConfigSchema>({ edge, integrity, sink, delivery, operator }))
     for (const [name, variable] of Object.entries(properties))
       add({ name, readers: [reader], fallback: String(variable.default ?? ''), meaning: meaningOf(variable) })
   for (const setting of [...elsewhere, ...forTests]) add(setting)

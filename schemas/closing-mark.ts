@@ -15,4 +15,5 @@ export const closingProbe = () => ({ key: '', value: Buffer.concat([closingMark,
 export const closedMessageBytes = '120'
 
 /** Whether a message is the mark, or a probe that came before the topic was closed. A batch begins with the byte 0. */
-export const isClosingMark = (value: Buffer): boolean => value.subarray(0, closingMark.length).equals(closingMark)
+export const isClosingMark = (value: Buffer | null): boolean =>
+  value?.subarray(0, closingMark.length).equals(closingMark) ?? false

@@ -1,5 +1,5 @@
-// CSV as it comes, in UTF-8: where its rows and cells begin and end, by RFC 4180. A line ends in LF or CRLF. The edge and the
-// uploader read with it. The console's reader stands by itself: it runs in browsers, which have no Buffer, on text in pieces.
+// CSV as it comes, in UTF-8: where its rows and cells begin and end, by RFC 4180; and a row as it is answered. A line ends in LF or CRLF.
+// The edge and the uploader read with it. The console's reader stands by itself: it runs in browsers, which have no Buffer, on text in pieces.
 
 /** One row: where its cells stand, without their quotes. It is used again for the next row, so that no objects are made. */
 export type CsvRow = {
@@ -147,4 +147,12 @@ const passLine = (csv: Buffer, start: number, from: number, isLast: boolean, row
   row.end = Math.min(end, start + row.longest)
   if (!row.isCut) row.lineEnds++
   return found < 0 ? csv.length : found + 1
+}
+
+/** A row as text. Each value is as it is in JSON, without the quotes of a text; nothing where there is none. */
+export const csvLine = (values: readonly unknown[]): string => `${values.map(cellOf).join(',')}\n`
+
+const cellOf = (value: unknown): string => {
+  const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -5,7 +5,8 @@ import { createReferencesOf, type RecordType, type Reference } from './record.js
 
 /** What a verdict depends on besides the batch itself. */
 export type World = {
-  isKnown: (reference: Reference) => boolean
+  /** `all`: everything that the batch refers to is there, so that no record has to be asked what it refers to. */
+  isKnown: 'all' | ((reference: Reference) => boolean)
   /** SHA-256 of the body that a keyed record of this id was taken with before; undefined where it was not. */
   takenBefore: (id: string) => Buffer | undefined
   /** SHA-256 of the body that this request was first decided with; undefined where nothing of it was decided before. */
@@ -74,9 +75,13 @@ export const createDecide = (type: RecordType): Decide => {
     const waitUntil = (batch.wait_until ?? 0) > decidedAt ? (batch.wait_until ?? 0) : undefined
     const waitOf = (id: string): BegunWait | undefined => waitingNow.get(id) ?? world.waiting(id)
 
+    const { isKnown } = world
+    const missingOf = (record: SubmittedRecord): Reference[] =>
+      isKnown === 'all' ? [] : referencesOf(record as Values).filter((reference) => !isKnown(reference))
+
     const ruleOn = (record: SubmittedRecord, id: string, resumed: Resumed | undefined): Ruling => {
       if (isAnotherBody) return { is: 'refused', problems: [anotherBody] }
-      const missing = referencesOf(record as Values).filter((reference) => !world.isKnown(reference))
+      const missing = missingOf(record)
       if (resumed) {
         const wait = endedNow.has(id) ? undefined : world.waiting(id)
         return ruleOnResumed(resumed, wait, missing, Math.max(decidedAt, batch.submitted_at))

@@ -12,7 +12,16 @@ export type Kind =
   | { kind: 'moment' }
   | { kind: 'date' }
 
-export type Field = Kind & { required: boolean; about: string; likeness?: Likeness }
+export type Field = Kind & { required: boolean; about: string; likeness?: Likeness; ofPerson?: OfPerson }
+
+/** Who a person may be: a customer (a student is one) by `customer_id`, or a user by `user_id`. */
+export type Person = 'customer' | 'user'
+
+/**
+ * What a field has to do with a person: it names them (an id is a pseudonym: it says who only to those who know whose it is), it says something
+ * personal of whom the record names, or nothing by itself. In a type that names persons each field has to say it; all others are about nobody.
+ */
+export type OfPerson = { names: Person } | 'personal' | 'nothing'
 
 /**
  * What made-up values look like in sample data, beyond what the kind asks for: a word of each list, the id of a record of another
@@ -68,4 +77,9 @@ export const date = (about = ''): Field => ({ kind: 'date', required: true, abou
 /** Words for sample data; each list is one text, with its words separated by |. */
 export const words = (...lists: string[]): Likeness => ({ words: lists.map((list) => list.split('|')) })
 export const like = (likeness: Likeness, field: Field): Field => ({ ...field, likeness })
+/** The id of the person that the record is about. */
+export const naming = (names: Person, field: Field): Field => ({ ...field, ofPerson: { names } })
+export const personal = (field: Field): Field => ({ ...field, ofPerson: 'personal' })
+/** What says nothing of a person by itself, in a record that names one. */
+export const impersonal = (field: Field): Field => ({ ...field, ofPerson: 'nothing' })
 export const optional = (field: Field): Field => ({ ...field, required: false })

@@ -1,4 +1,4 @@
-import { boolean, type Field, instant, like, optional, type Values } from './field.js'
+import { boolean, type Field, impersonal, instant, like, optional, type Values } from './field.js'
 
 /** One record type, declared once, as data. Everything else about it is derived from this. */
 export type RecordType = {
@@ -26,14 +26,28 @@ type Declaration = Omit<RecordType, 'limit' | 'assigned'> & Partial<Pick<RecordT
 export const record = (declared: Declaration): RecordType => {
   const type = { limit: 5000, assigned: {}, ...declared }
   if (!columnsOf(type)[type.id]) throw new Error(`${type.type}: its id ${type.id} is not one of its fields`)
+  const unsaid = unsaidOf(type)
+  if (unsaid.length > 0)
+    throw new Error(
+      `${type.type} names persons, so each of its fields says what it is: naming(), personal() or impersonal(); missing at ${unsaid.join(', ')}`,
+    )
   return type
+}
+
+/** The fields that do not say what they have to do with a person, in a type that names persons. There is no default: it would be forgotten. */
+const unsaidOf = (type: RecordType): string[] => {
+  const fields = Object.entries(columnsOf(type))
+  const namesPersons = fields.some(([, { ofPerson }]) => typeof ofPerson === 'object')
+  return namesPersons ? fields.flatMap(([name, { ofPerson }]) => (ofPerson ? [] : [name])) : []
 }
 
 /** The last three fields of every uploaded record. */
 export const lifecycle = {
-  created: optional(like({ lastDays: 700 }, instant('when the record was created at its source'))),
-  updated: optional(instant('when the record was last changed at its source')),
-  is_deleted: optional(boolean('marks the record as deleted: it leaves the views, and still satisfies references')),
+  created: impersonal(optional(like({ lastDays: 700 }, instant('when the record was created at its source')))),
+  updated: impersonal(optional(instant('when the record was last changed at its source'))),
+  is_deleted: impersonal(
+    optional(boolean('marks the record as deleted: it leaves the views, and still satisfies references')),
+  ),
 }
 
 export const columnsOf = (type: Pick<RecordType, 'assigned' | 'fields'>): Readonly<Record<string, Field>> => ({

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { forgetPasswords } from './api/analyst-password.js'
 import { createConnection } from './api/connection.js'
 import { shareKey } from './api/key-share.js'
 import { type ConsoleSession, createConsoleWeir, createSession, SessionContext, signIn } from './api/session.js'
@@ -28,6 +29,7 @@ const Console = () => {
     // Otherwise this tab would get the key back from another one.
     if (key && why === undefined) leaveAll.current(key)
     sessionStorage.removeItem(keyName)
+    forgetPasswords()
     setSignedIn((before) => {
       before?.uploads.stop()
       return undefined

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite'
 
-// The page as it is served: a script, a style, a worker and a picture. Their names change with what is in them, so that browsers keep
+// The page as it is served: a script, a style, a worker, a picture, and the SQL page with its editor, which is loaded when it is opened. Their names change with what is in them, so that browsers keep
 // them for good. The maps lead people who look for a fault to the sources; browsers ask for them only then.
 export default defineConfig({
   base: './',
@@ -12,7 +12,6 @@ export default defineConfig({
     modulePreload: false,
     sourcemap: true,
     license: { fileName: 'licences.txt' },
-    rolldownOptions: { output: { codeSplitting: false } },
   },
   worker: { format: 'es' },
 })

@@ -32,7 +32,8 @@ export async function runUploader(words, name) {
   })
 }
 
-async function localSystem() {
+/** The address and the key of the system that runs in this clone, as variables. */
+export async function localSystem() {
   const { localEdge } = await import(built('deploy/embedded/launcher/running-system.js').href)
   const found = localEdge(process.env)
   return found ? { WEIR_LOCAL_URL: found.url, WEIR_LOCAL_KEY_FILE: found.keyFile } : {}

@@ -2,15 +2,25 @@
 // `npm run weir -- …`, or `weir …` after `npm link`: all commands. Standard output is theirs alone, since scripts read it.
 import { fileURLToPath } from 'node:url'
 import { runNode } from './run-node.mjs'
-import { runUploader, uploaderCommands } from './run-uploader.mjs'
+import { localSystem, runUploader, uploaderCommands } from './run-uploader.mjs'
 import { setUp } from './setup/setup.mjs'
 
 const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
 const words = process.argv.slice(2)
 
 if (uploaderCommands.includes(words[0])) await runUploader(words, 'weir')
+else if (words[0] === 'mcp') await runMcp()
 else if (['backup', 'restore'].includes(words[0])) await runBackup()
 else await runOperator()
+
+// What an assistant starts: it needs a server and a key, and none of the parts; where none is named, the system that runs in this clone.
+async function runMcp() {
+  await setUp({ output: process.stderr, withParts: false })
+  runNode([fileURLToPath(built('clients/mcp/main.js')), ...words.slice(1)], {
+    ...process.env,
+    ...(await localSystem()),
+  })
+}
 
 // They act on the data folder of this clone, whether or not a system runs there.
 async function runBackup() {
@@ -35,7 +45,9 @@ async function refuseTakenByNpm(options) {
 }
 
 async function runOperator() {
-  await setUp({ output: process.stderr })
+  // Samples of topics are made up: no system and none of its parts is asked.
+  const needsParts = words[0] !== 'topics'
+  await setUp({ output: process.stderr, withParts: needsParts })
   const { operatorSystem } = await import(built('deploy/embedded/launcher/running-system.js').href)
   const { withoutAddressFiles } = await import(built('deploy/embedded/launcher/services.js').href)
   const { calledAs, operatorOptions } = await import(built('deploy/embedded/launcher/operator-call.js').href)
@@ -43,7 +55,7 @@ async function runOperator() {
   const { variables, elsewhere } = findSystem(operatorSystem)
   const asksForHelp =
     words.length === 0 || words.includes('--help') || words.includes('-h') || words.includes('--version')
-  if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
+  if (elsewhere && needsParts && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
   runNode([fileURLToPath(built('services/operator/main.js')), ...words], {
     ...process.env,
     ...variables,

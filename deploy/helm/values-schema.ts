@@ -4,6 +4,7 @@ import { layoutVariables } from '#ledger/layout/check-layout.js'
 import type { ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { mostGenerations } from '#schemas/version.js'
+import { configSchema as delivery } from '../../services/delivery/config.js'
 import { configSchema as edge } from '../../services/edge/config.js'
 import { configSchema as integrity } from '../../services/integrity/config.js'
 import { configSchema as operator } from '../../services/operator/config.js'
@@ -24,6 +25,7 @@ const read: Record<string, Variables> = {
   edge: without(edge.properties, (name) => isOfTheChart(name) || name in layoutVariables),
   integrity: without(integrity.properties, (name) => isOfTheChart(name) || name in layoutVariables),
   sink: without(sink.properties, isOfTheChart),
+  delivery: without(delivery.properties, isOfTheChart),
   operator: without(operator.properties, isOfTheChart),
 }
 const all: Variables = Object.assign({}, ...Object.values(read).reverse())
@@ -145,6 +147,7 @@ export const valuesSchema = (): string => {
         generation: { type: 'integer', minimum: 0, maximum: mostGenerations - 1 },
       }),
       sink: component('sink', scaled('lag')),
+      delivery: component('delivery', { replicas: count(1), imageTag: text }),
       operator: component('operator', { waitSeconds: count(0), shell: object({ enabled: flag }) }),
       networkPolicy: object({
         enabled: flag,

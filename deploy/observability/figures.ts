@@ -1,12 +1,13 @@
 // Every figure that a service shows on /metrics: found by making all of them, and reading what was made.
 import { createMetrics, type Figure, type Metrics } from '#platform/health/metrics.js'
 import { createSetAsideCount } from '#platform/kafka/set-aside.js'
+import { createDeliveryFigures } from '../../services/delivery/figures.js'
 import { createFigures as edge } from '../../services/edge/figures.js'
 import { createIntegrityFigures, createPrunedCount as prunedByIntegrity } from '../../services/integrity/figures.js'
 import { createMartSeconds, createSinkFigures, createPrunedCount as prunedBySink } from '../../services/sink/figures.js'
 
 export type ServiceFigure = Figure & {
-  /** The services that have it; those of the process have all three. */
+  /** The services that have it; those of the process have all four. */
   services: string[]
 }
 
@@ -14,6 +15,7 @@ const makers: Record<string, ((metrics: Metrics) => unknown)[]> = {
   edge: [edge],
   integrity: [createIntegrityFigures, createSetAsideCount, prunedByIntegrity],
   sink: [createSinkFigures, createSetAsideCount, prunedBySink, createMartSeconds],
+  delivery: [createDeliveryFigures],
 }
 
 /** What one service shows, such as weir_edge_records_total and process_cpu_seconds_total. */

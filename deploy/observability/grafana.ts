@@ -1,4 +1,5 @@
 // Dashboards as Grafana reads them: its classic JSON, which Grafana 10 to 13 take.
+import { aboutMart, type MartDashboard, type MartPanel, organisationsQuery } from './mart-panels.js'
 import type { Dashboard, Panel } from './panels.js'
 
 const columns = 24
@@ -9,15 +10,18 @@ const sizes: Record<Panel['kind'], { w: number; h: number }> = {
 }
 
 /** The files of deploy/grafana/, by their paths. */
-export const grafanaFiles = (dashboards: readonly Dashboard[]): Map<string, string> =>
+export const grafanaFiles = (
+  dashboards: readonly Dashboard[],
+  ofMarts: readonly MartDashboard[] = [],
+): Map<string, string> =>
   new Map(
-    dashboards.map((dashboard) => [
+    [...dashboards.map(ofFigures), ...ofMarts.map(toMartDashboard)].map((dashboard) => [
       `deploy/grafana/${dashboard.uid}.json`,
-      `${JSON.stringify(toGrafana(dashboard), null, 2)}\n`,
+      `${JSON.stringify(dashboard, null, 2)}\n`,
     ]),
   )
 
-const toGrafana = ({ uid, title, about, panels }: Dashboard) => ({
+const frameOf = ({ uid, title, about }: Pick<Dashboard, 'uid' | 'title' | 'about'>) => ({
   uid,
   title,
   description: about,
@@ -27,18 +31,48 @@ const toGrafana = ({ uid, title, about, panels }: Dashboard) => ({
   version: 1,
   editable: true,
   graphTooltip: 1,
-  refresh: '30s',
-  time: { from: 'now-3h', to: 'now' },
-  templating: {
-    list: [{ type: 'datasource', name: 'datasource', label: 'Prometheus', query: 'prometheus', current: {}, hide: 0 }],
-  },
+})
+
+const chooseSource = (label: string, query: string) => ({
+  ...{ type: 'datasource', name: 'datasource', label, query, current: {}, hide: 0 },
+})
+
+const frameEnd = {
   annotations: { list: [] },
   links: [{ type: 'dashboards', title: 'Weir', tags: ['weir'], asDropdown: true, includeVars: true, keepTime: true }],
-  panels: place(panels).map(({ panel, x, y }, n) => toPanel(panel, n + 1, { ...sizes[panel.kind], x, y })),
+}
+
+const ofFigures = (dashboard: Dashboard) => ({
+  ...frameOf(dashboard),
+  refresh: '30s',
+  time: { from: 'now-3h', to: 'now' },
+  templating: { list: [chooseSource('Prometheus', 'prometheus')] },
+  ...frameEnd,
+  panels: place(dashboard.panels).map(({ panel, x, y }, n) => toPanel(panel, n + 1, { ...sizes[panel.kind], x, y })),
+})
+
+const toMartDashboard = (dashboard: MartDashboard) => ({
+  ...frameOf(dashboard),
+  timezone: 'utc',
+  refresh: '',
+  time: { from: 'now-90d', to: 'now' },
+  templating: {
+    list: [
+      chooseSource('ClickHouse', clickhousePlugin),
+      {
+        ...{ type: 'query', name: 'org', label: 'Organisation', datasource: martSource, query: organisationsQuery },
+        ...{ refresh: 1, sort: 1, current: {}, hide: 0 },
+      },
+    ],
+  },
+  ...frameEnd,
+  panels: place(dashboard.panels).map(({ panel, x, y }, n) =>
+    toMartPanel(panel, n + 1, { ...sizes[panel.kind], x, y }),
+  ),
 })
 
 /** From left to right, and below one another: a row is as high as its highest panel. */
-const place = (panels: readonly Panel[]) => {
+const place = <Some extends { kind: Panel['kind'] }>(panels: readonly Some[]) => {
   let [x, y, high] = [0, 0, 0]
   return panels.map((panel) => {
     const { w, h } = sizes[panel.kind]
@@ -51,6 +85,36 @@ const place = (panels: readonly Panel[]) => {
 }
 
 const source = { type: 'prometheus', uid: `\${datasource}` }
+const clickhousePlugin = 'grafana-clickhouse-datasource'
+const martSource = { type: clickhousePlugin, uid: `\${datasource}` }
+
+const lineOptions = {
+  legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
+  tooltip: { mode: 'multi', sort: 'desc' },
+}
+const tableOptions = { showHeader: true, cellHeight: 'sm' }
+const lineLook = { fillOpacity: 10, showPoints: 'never', spanNulls: false }
+
+const toMartPanel = ({ title, kind, mart, query, unit = 'short' }: MartPanel, id: number, gridPos: object) => ({
+  id,
+  title,
+  description: aboutMart(mart),
+  type: { lines: 'timeseries', table: 'table' }[kind],
+  datasource: martSource,
+  gridPos,
+  fieldConfig: {
+    defaults: { unit, ...(kind === 'lines' && { custom: lineLook }), color: { mode: 'palette-classic' } },
+    overrides: [],
+  },
+  options: kind === 'lines' ? lineOptions : tableOptions,
+  targets: [
+    {
+      ...{ refId: 'A', datasource: martSource, editorType: 'sql', rawSql: query, pluginVersion: '4.0.0' },
+      // The plugin's own numbers for what an answer is.
+      ...(kind === 'lines' ? { queryType: 'timeseries', format: 0 } : { queryType: 'table', format: 1 }),
+    },
+  ],
+})
 
 const toPanel = ({ title, says, kind, unit, asks, alarming }: Panel, id: number, gridPos: object) => ({
   id,
@@ -63,7 +127,7 @@ const toPanel = ({ title, says, kind, unit, asks, alarming }: Panel, id: number,
     defaults: {
       unit,
       min: 0,
-      ...(kind === 'lines' && { custom: { fillOpacity: 10, showPoints: 'never', spanNulls: false } }),
+      ...(kind === 'lines' && { custom: lineLook }),
       color: { mode: kind === 'lines' ? 'palette-classic' : 'thresholds' },
       thresholds: {
         mode: 'absolute',
@@ -77,12 +141,9 @@ const toPanel = ({ title, says, kind, unit, asks, alarming }: Panel, id: number,
     overrides: [],
   },
   options: {
-    lines: {
-      legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
-      tooltip: { mode: 'multi', sort: 'desc' },
-    },
+    lines: lineOptions,
     number: { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false }, textMode: 'auto' },
-    table: { showHeader: true, cellHeight: 'sm' },
+    table: tableOptions,
   }[kind],
   ...(kind === 'table' && { transformations: [{ id: 'merge', options: {} }] }),
   targets: asks.map(({ query, legend }, n) => ({

@@ -19,12 +19,12 @@ const run = (command: string, ...words: string[]): string =>
     maxBuffer: 64 << 20,
   })
 
-/** The SDK and the uploader, as the edge serves them at /downloads/. */
+/** The SDKs, the uploader and what assistants start, as the edge serves them at /downloads/. */
 export const makePackages = async ({ folder, say }: Release): Promise<void> => {
   const made = await mkdtemp(join(tmpdir(), 'weir-release-'))
   try {
     await makeDownloads(made)
-    for (const file of (await readdir(made)).filter((name) => name.endsWith('.tgz'))) {
+    for (const file of (await readdir(made)).filter((name) => /\.(tgz|whl)$/.test(name))) {
       await rename(join(made, file), join(folder, file)).catch(async () => run('cp', join(made, file), folder))
       say(file)
     }

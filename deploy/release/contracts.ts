@@ -9,7 +9,7 @@ import { schemasByTopic } from '#schemas/derive/avro.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { settings } from '../settings-page.js'
-import { breakingInOpenApi, type HttpContract } from './breaking-openapi.js'
+import { breakingInOpenApi, type HttpContract } from './compare-openapi.js'
 
 export type Contracts = {
   openapi: HttpContract
@@ -69,7 +69,7 @@ export const breakingInViews = (before: Contracts['views'], after: Contracts['vi
   })
 
 /** The views that analysts query, with their columns. The tables that the views read may change with any release. */
-const viewsIn = (statements: readonly string[]): Contracts['views'] =>
+export const viewsIn = (statements: readonly string[]): Contracts['views'] =>
   Object.fromEntries(
     statements.flatMap((statement) => {
       const [, name, columns] = /^create or replace view (\S+)[^(\n]*\(\n([\s\S]*?)\n\)/.exec(statement) ?? []

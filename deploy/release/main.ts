@@ -8,9 +8,11 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readBuild } from '#platform/health/build.js'
 import { packageRoot } from '#platform/process/package-root.js'
+import { catalogue } from '#schemas/catalogue.js'
 import { makeChart, makeChecksums, makeImage, makePackages, makeSbom, type Release } from './artifacts.js'
 import { changelogPart, releaseChangelog } from './changelog.js'
 import { contractsFile, contractsText, contractsToday, releasedVersions } from './contracts.js'
+import { fieldVersionsFile, fieldVersionsPath, releasedFieldVersions } from './field-versions.js'
 import { refusals } from './refusals.js'
 import { setVersion, versionProblems } from './versions.js'
 
@@ -28,10 +30,19 @@ const prepare = (version = ''): void => {
   const changelog = readFileSync(changelogFile, 'utf8')
   if (changelogPart(changelog, version) === undefined)
     writeFileSync(changelogFile, releaseChangelog(changelog, version, new Date().toISOString().slice(0, 10)))
-  writeFileSync(contractsFile(version), contractsText(contractsToday()))
+  // Sources name the version too: only a process that begins now derives what the new one promises.
+  const [, program = ''] = process.argv
+  execFileSync(process.execPath, [...process.execArgv, program, 'note-contracts', version], { stdio: 'inherit' })
   say(
     `prepared ${version}: look at git diff, run npm run publish-schemas and npm run check, commit, and tag it v${version}`,
   )
+}
+
+const noteContracts = (version = ''): void => {
+  writeFileSync(contractsFile(version), contractsText(contractsToday()))
+  // The document that publish-schemas writes says it too: it has to be there before.
+  const versions = releasedFieldVersions(catalogue, readFileSync(changelogFile, 'utf8'))
+  writeFileSync(join(packageRoot, fieldVersionsPath), fieldVersionsFile(versions))
 }
 
 const make = async (isDryRun: boolean, out: string | undefined): Promise<void> => {
@@ -73,5 +84,6 @@ const { values, positionals } = parseArgs({
 })
 const [command, version] = positionals
 if (command === 'prepare') prepare(version)
+else if (command === 'note-contracts') noteContracts(version)
 else if (command === undefined) await make(values['dry-run'] ?? false, values.out)
 else refuse([`there is no ${command}: npm run release, with -- --dry-run, or with -- prepare 0.2.0`])

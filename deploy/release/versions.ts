@@ -4,16 +4,19 @@ import { packageRoot } from '#platform/process/package-root.js'
 
 /** Where the version of Weir stands; each pattern has the version between what is before and what is behind it. */
 const places: readonly { file: string; pattern: RegExp }[] = [
-  ...['package.json', 'clients/typescript/package.json', 'clients/uploader/package.json'].map((file) => ({
-    file,
-    pattern: /^( {2}"version": ")([^"]+)(")/gm,
-  })),
+  ...['package.json', ...['mcp', 'typescript', 'uploader'].map((client) => `clients/${client}/package.json`)].map(
+    (file) => ({
+      file,
+      pattern: /^( {2}"version": ")([^"]+)(")/gm,
+    }),
+  ),
   // Of the root, and of the packages that are made here.
   { file: 'package-lock.json', pattern: /^( {2}"version": ")([^"]+)(")/gm },
   {
     file: 'package-lock.json',
     pattern: /("(?:|clients\/\w+)": \{\n {6}"name": "[\w-]+",\n {6}"version": ")([^"]+)(")/g,
   },
+  { file: 'clients/python/pyproject.toml', pattern: /^(version = ")([^"]+)(")/gm },
   { file: 'docker-compose.yml', pattern: /(image: \$\{WEIR_IMAGE:-weir:)([^}]+)(\})/g },
   { file: 'deploy/settings-page.ts', pattern: /(WEIR_IMAGE \| compose \| weir:)(\S+)( \|)/g },
   { file: 'deploy/Dockerfile', pattern: /(image\.version=)(\S+)( )/g },

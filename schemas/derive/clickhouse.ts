@@ -18,6 +18,7 @@ import {
 } from './clickhouse/columns.js'
 import { keptTables } from './clickhouse/kept.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
+import { segmentTables } from './clickhouse/segments.js'
 import { createTable } from './clickhouse/table.js'
 import { asReader, createView, martView } from './clickhouse/view.js'
 
@@ -44,6 +45,7 @@ export const tablesSql = (catalogue: Catalogue, placed = oneServer): string[] =>
   ...waitingTable(placed),
   ...alterTable(names.waitingLog, meanings([...waitingColumns, ...waitingChange], aboutWaits), placed),
   ...keptTables(catalogue, placed),
+  ...segmentTables(placed),
 ]
 
 /** All types count in the view of the quality, those too whose own views are left as they are. */

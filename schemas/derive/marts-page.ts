@@ -1,6 +1,6 @@
 import { marts } from '../marts/all.js'
 import { exampleOf, type Kept, type Mart } from '../marts/mart.js'
-import { segmentRules } from '../marts/segments.js'
+import { segmentRules } from '../marts/segments/named.js'
 import { database } from './names.js'
 
 /** docs/marts.md */
@@ -13,7 +13,7 @@ const introduction = `# Marts: ready answers for analysts
 Views in ClickHouse's database \`${database}\`, beside those of the records ([for-analysts.md](for-analysts.md)). They show what is current: a
 new version of a record replaces the one before, and a deleted record no longer counts. The figures are those of this moment. In an organisation
 with 200 000 transactions and interactions or more (\`MARTS_KEPT_FROM\`), the marts that would take seconds are kept as tables and lag behind: by
-seconds those that are made anew day by day or customer by customer, by minutes the others; \`weir.marts_as_of\` tells. Each view has \`org_id\`; an analyst's own login sees one organisation. Days are days of UTC. A transaction happened when it was \`created\`, or when it was
+seconds or minutes, which grow with the rows (\`customers_overview\` of ten million transactions: five minutes); \`weir.marts_as_of\` tells. Each view has \`org_id\`; an analyst's own login sees one organisation. Days are days of UTC. A transaction happened when it was \`created\`, or when it was
 accepted where that was not said. Money is exact: sums of decimals, in the unit that the organisation gives amounts in. An interaction belongs to
 its \`student_id\`, or else to the customer with its \`user_id\`.`
 

@@ -23,6 +23,9 @@ const groupOf = (group: string, type?: string): string => (streamOf(type) ? `${g
 /** What the groups of edges begin with: each edge has its own, and is a member for as long as it runs. */
 export const edgeGroups = 'weir-edge-'
 
+/** The group by which the delivery services share the verdicts. */
+export const deliveryGroup = 'weir-delivery'
+
 export const subjectOf = (topic: string): string => `${topic}-value`
 
 export const database = 'weir'
@@ -45,6 +48,10 @@ export const sortedTableOf = (mart: string): string => `transactions_for_${mart}
 /** When records of an organisation and a type were last written, and the materialized view that notes it. */
 export const changesTable = 'changes'
 export const changesFeedOf = (type: string): string => `${viewOf(type)}_changes_feed`
+/** Segments of an organisation's own, who is and was in them, and how many were in each segment. */
+export const ownSegmentsTable = 'own_segments_log'
+export const ownMembersTable = 'own_members_log'
+export const segmentSizesTable = 'segment_sizes_log'
 /** What was received, accepted and refused, of each type and day. */
 export const qualityView = 'quality'
 

@@ -7,12 +7,16 @@ export const readInteractions = 'interactions:read'
 export const readRequests = 'requests:read'
 /** The marts: figures of all records together, and rows about single customers. */
 export const readAnalytics = 'analytics:read'
+/** Everything that is kept about one person, in one answer. */
+export const readPersons = 'persons:read'
 export const readRejections = 'rejections:read'
 export const writeRejections = 'rejections:write'
 export const readWaiting = 'waiting:read'
 export const writeWaiting = 'waiting:write'
 /** To make, name, rotate and revoke keys of one's own organisation. Only a key that was given it by name has it. */
 export const manageKeys = 'keys:manage'
+/** To have what happens sent to addresses, and to see what was sent: what was accepted leaves Weir that way. */
+export const manageWebhooks = 'webhooks:manage'
 /** For operators' keys alone: others get nothing by them. */
 export const readKeys = 'keys:read'
 export const writeKeys = 'keys:write'
@@ -28,10 +32,12 @@ export const scopesOf = (catalogue: Catalogue): string[] => [
   readInteractions,
   readRequests,
   readAnalytics,
+  readPersons,
   readRejections,
   writeRejections,
   readWaiting,
   writeWaiting,
+  manageWebhooks,
   manageKeys,
   readKeys,
   writeKeys,

@@ -11,13 +11,14 @@ export const createRecordWriter = (
     const written: Record<string, unknown> = {}
     for (const [name, field] of fields) {
       const value = values[name]
-      if (value !== null && value !== undefined) written[name] = write(field, value)
+      if (value !== null && value !== undefined) written[name] = asWritten(field, value)
     }
     return written
   }
 }
 
-const write = (field: Field, value: unknown): unknown => {
+/** A value that is there, as an uploader would write it. */
+export const asWritten = (field: Field, value: unknown): unknown => {
   switch (field.kind) {
     case 'instant':
     case 'moment':

@@ -2,11 +2,15 @@ import type { Catalogue } from '../catalogue.js'
 import { listAudit, listOwnAudit } from './access/audit.js'
 import * as keys from './access/keys.js'
 import { limitOrganisation, listOrganisations, rankOrganisations, readSystem } from './access/organisations.js'
+import { readFeed, readFeeds } from './downstream/feeds.js'
+import { listTopicEvents, listTopics, watchTopic } from './downstream/topics.js'
+import * as webhooks from './downstream/webhooks.js'
 import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
 import { listMarts, readMart } from './marts.js'
 import { readActivity, readOverview, watch } from './overview.js'
+import { exportPerson } from './persons.js'
 import { listTypes, readMe } from './reference.js'
 import {
   countRejectedValues,
@@ -17,7 +21,8 @@ import {
   summariseRejections,
 } from './rejections.js'
 import { findId, followRecord, listRequests, lookUpRequest } from './requests.js'
-import { listTopicEvents, listTopics, watchTopic } from './topics.js'
+import * as saved from './sql/saved-queries.js'
+import { runSql } from './sql/sql.js'
 import { importOf, uploadOf } from './uploads.js'
 import { cancelWaiting, listMissing, listWaiting } from './waiting.js'
 
@@ -33,8 +38,24 @@ export const fixedEndpoints = [
   listMissing,
   listWaiting,
   cancelWaiting,
+  readFeed,
+  readFeeds,
+  webhooks.createWebhook,
+  webhooks.listWebhooks,
+  webhooks.readWebhook,
+  webhooks.changeWebhook,
+  webhooks.deleteWebhook,
+  webhooks.rotateWebhook,
+  webhooks.testWebhook,
+  webhooks.listDeliveries,
+  webhooks.replayDeliveries,
   listMarts,
   readMart,
+  runSql,
+  exportPerson,
+  saved.listQueries,
+  saved.saveQuery,
+  saved.deleteQuery,
   listRequests,
   findId,
   readOverview,

@@ -2,7 +2,7 @@ import { type ObjectOf, type Properties, type Schema, text, type ValueOf } from 
 
 /** An address and what can be done there: route, reading of query and body, OpenAPI and the clients' types follow from it. */
 export type Endpoint = {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `{name}` where a part of the address is a value. */
   path: string
   /** The operation's name in the document. */
@@ -26,6 +26,8 @@ export type Endpoint = {
   elsewhere?: Readonly<Record<string, string>>
   takesKey?: true
   takesPrefer?: true
+  /** Other headers that it is asked with; the handler reads them by itself. */
+  headers?: Properties
   body?: EndpointBody
   answers: Readonly<Record<number, EndpointAnswer>>
 }
@@ -36,7 +38,9 @@ export type Tag =
   | 'requests'
   | 'rejections'
   | 'waiting'
+  | 'feeds'
   | 'analytics'
+  | 'persons'
   | 'reference'
   | 'keys'
   | 'operators'

@@ -30,6 +30,17 @@ const field = v.named('FieldReference', {
   above: v.optional(v.number),
   min: v.optional(v.number),
   max: v.optional(v.number),
+  since: v.optional(
+    v.nullable(
+      v.text(),
+      'the version that it came with, null where it is in no release yet; left out where every release has had it',
+    ),
+  ),
+  of_person: v.optional(
+    v.oneOf(['personal', 'pseudonym'], {
+      description: '`pseudonym`: it names a person. `personal`: it says something of the person whom the record names',
+    }),
+  ),
 })
 
 const typeReference = v.named('TypeReference', {

@@ -6,7 +6,8 @@ import { offersUsed } from './offers-used.js'
 import { recommendationLift, recommendations, recommendationsById } from './recommendations.js'
 import { refusalsByDay } from './refusals.js'
 import { cohorts, salesByDay } from './sales.js'
-import { customerSegments, segmentMembers } from './segments.js'
+import { customerSegments, segmentMembers } from './segments/named.js'
+import { ownSegments, segmentSizes } from './segments/own.js'
 import { shopsOverview } from './shops-overview.js'
 
 /** In the order in which their views are made: some are read by others after them. */
@@ -19,6 +20,8 @@ export const marts: readonly Mart[] = [
   customersByAttribute,
   customerSegments,
   segmentMembers,
+  ownSegments,
+  segmentSizes,
   recommendations,
   recommendationsById,
   recommendationLift,

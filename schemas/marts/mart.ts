@@ -20,7 +20,8 @@ export type Mart = {
 /** What is read under a name: the view itself, or a query in brackets that shows some of its rows. */
 export type From = (name: string) => string
 
-export const everything: From = (name) => `weir.${name}${/_current$|^marts_kept$/.test(name) ? ' final' : ''}`
+export const everything: From = (name) =>
+  `weir.${name}${/_current$|^marts_kept$|^own_\w+_log$/.test(name) ? ' final' : ''}`
 
 export type Kept = {
   /** Whether the figures change by the hour, also without any new record. */

@@ -3020,6 +3020,52 @@ create table if not exists weir.transactions_for_customers_overview on cluster `
 engine = Distributed(`weir`, weir, transactions_for_customers_overview_local, cityHash64(org_id))
 comment 'transactions, sorted by the parts of customers_overview; only its kept rows are made from it';
 
+create table if not exists weir.own_segments_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `version` UInt64 comment 'how often its condition was set',
+  `condition` String comment 'who is in it',
+  `about` String comment 'what it is for',
+  `created_at` DateTime64(3, 'UTC') comment 'when this condition was set',
+  `is_dropped` Bool comment 'whether the segment is dropped',
+  `noted_at` DateTime64(6, 'UTC') comment 'when this row was written: of several the last one counts'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/own_segments_log/first', '{replica}', noted_at)
+order by (org_id, segment, version)
+comment 'own segments of organisations, every version of each; the view own_segments shows the last';
+
+create table if not exists weir.own_segments_log on cluster `weir` as weir.own_segments_log_local
+engine = Distributed(`weir`, weir, own_segments_log_local, cityHash64(org_id))
+comment 'own segments of organisations, every version of each; the view own_segments shows the last';
+
+create table if not exists weir.own_members_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `customer_id` UUID comment 'the customer',
+  `since` DateTime64(3, 'UTC') comment 'when the customer was first found to be in it',
+  `until` DateTime64(3, 'UTC') comment 'when no longer; far in the future where the customer still is',
+  `ended` UInt8 comment '1 where the customer is no longer in it: of two rows with one beginning, this one counts'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/own_members_log/first', '{replica}', ended)
+order by (org_id, segment, customer_id, since)
+comment 'who was in own segments, since when and until when; segment_members shows those of a moment';
+
+create table if not exists weir.own_members_log on cluster `weir` as weir.own_members_log_local
+engine = Distributed(`weir`, weir, own_members_log_local, cityHash64(org_id))
+comment 'who was in own segments, since when and until when; segment_members shows those of a moment';
+
+create table if not exists weir.segment_sizes_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `version` UInt64 comment 'how often its condition was set',
+  `at` DateTime64(3, 'UTC') comment 'when its members were counted',
+  `members` UInt64 comment 'how many they were'
+) engine = ReplicatedMergeTree('/clickhouse/tables/{shard}/weir/segment_sizes_log/first', '{replica}')
+order by (org_id, segment, at)
+comment 'how many customers were in each segment; the view segment_sizes shows them by day';
+
+create table if not exists weir.segment_sizes_log on cluster `weir` as weir.segment_sizes_log_local
+engine = Distributed(`weir`, weir, segment_sizes_log_local, cityHash64(org_id))
+comment 'how many customers were in each segment; the view segment_sizes shows them by day';
+
 create or replace view weir.shops on cluster `weir` (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `shop_id` UUID comment 'record identifier',
@@ -3957,6 +4003,7 @@ from (
 )
 group by org_id, day, shop_id, region, branch_id, source
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
 
@@ -3997,6 +4044,7 @@ from (
   group by org_id, cohort, bought_in
 )
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
 
@@ -4047,9 +4095,9 @@ from (
     if(empty(allowed), branches.of_shop, arrayIntersect(branches.of_shop, allowed)) as eligible,
     arrayMap(each -> toUUIDOrZero(trim(each)), splitByChar(',', ifNull(allowed_branches, ''))) as given,
     arrayFilter(each -> each != toUUID('00000000-0000-0000-0000-000000000000'), given) as allowed
-  from (select *, value_exact from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as offers
+  from (select *, value_exact from weir.offers_current final where true and not ifNull(is_deleted, false)) as offers
   left join (
-    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from (select * from weir.branches_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
+    select org_id, shop_id, groupUniqArray(branch_id) as of_shop from (select * from weir.branches_current final where true and not ifNull(is_deleted, false)) group by org_id, shop_id
   ) as branches using (org_id, shop_id)
 ) as offers
 left join (
@@ -4087,6 +4135,7 @@ left join (
   group by org_id, item_id
 ) as seen using (org_id, offer_id)
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
 
@@ -4134,14 +4183,14 @@ select org_id, shop_id, shops.name as name, shops.region as region, shops.is_pub
   sold.savings as savings,
   sold.first_bought_at as first_bought_at,
   sold.last_bought_at as last_bought_at
-from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as shops
+from (select * from weir.shops_current final where true and not ifNull(is_deleted, false)) as shops
 left join (
-  select org_id, shop_id, count() as count from (select * from weir.branches_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
+  select org_id, shop_id, count() as count from (select * from weir.branches_current final where true and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as branches using (org_id, shop_id)
 left join (
   select org_id, shop_id, count() as count,
     countIf(ifNull(is_enabled, true) and ifNull(allowed_from <= now64(3), true) and ifNull(allowed_to >= now64(3), true)) as valid
-  from (select *, value_exact from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, value_exact from weir.offers_current final where true and not ifNull(is_deleted, false))
   group by org_id, shop_id
 ) as offers using (org_id, shop_id)
 left join (
@@ -4149,20 +4198,20 @@ left join (
 ) as favourites using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from (select * from weir.shop_categories_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
-  join (select * from weir.categories_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, category_id)
+  from (select * from weir.shop_categories_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.categories_current final where true and not ifNull(is_deleted, false)) as named using (org_id, category_id)
   group by org_id, shop_id
 ) as categories using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
-  join (select * from weir.tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
+  from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.tags_current final where true and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
   group by org_id, shop_id
 ) as tags using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
-  from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
-  join (select * from weir.keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
+  from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.keywords_current final where true and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
   group by org_id, shop_id
 ) as keywords using (org_id, shop_id)
 left join (
@@ -4187,9 +4236,9 @@ left join (
     union all
     select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false))
   )
 ) as items
     using (org_id, item_type, item_id)
@@ -4208,6 +4257,7 @@ left join (
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
 
@@ -4257,8 +4307,8 @@ from (
     institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
     multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
   from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
-  left join (select * from weir.institutes_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as institutes using (org_id, institute_id)
-  left join (select * from weir.courses_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as courses using (org_id, course_id)
+  left join (select * from weir.institutes_current final where true and not ifNull(is_deleted, false)) as institutes using (org_id, institute_id)
+  left join (select * from weir.courses_current final where true and not ifNull(is_deleted, false)) as courses using (org_id, course_id)
 ) as customers
 left join (
   select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
@@ -4278,14 +4328,14 @@ left join (
   ) as by_shop
   left join (
   select org_id, shop_id, groupUniqArray(named.name) as names
-  from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
-  join (select * from weir.tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
+  from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.tags_current final where true and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
   group by org_id, shop_id
 ) as tags using (org_id, shop_id)
   left join (
   select org_id, shop_id, groupUniqArray(named.name) as names
-  from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as links
-  join (select * from weir.keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
+  from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.keywords_current final where true and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
   group by org_id, shop_id
 ) as keywords using (org_id, shop_id)
   group by org_id, customer_id
@@ -4294,6 +4344,7 @@ left join (
   select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, customer_id
 ) as favourites using (org_id, customer_id)
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
 
@@ -4330,6 +4381,7 @@ array join arrayConcat(
 where pair.2 is not null
 group by org_id, attribute, value
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
 
@@ -4377,11 +4429,12 @@ from (
 )
 )
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Customers by recency, frequency and monetary value, in segments with names. One row: a customer who is not deleted and has bought something.';
 
 create or replace view weir.segment_members on cluster `weir` sql security invoker as
-select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+select org_id, customer_id, toLowCardinality({name:String}) as segment, recency_days, frequency, monetary, r, f, m
 from (
   select org_id, customer_id, frequency, monetary,
     dateDiff('day', toDate32(last_bought_at), toDate32(parseDateTime64BestEffort({at:String}, 3, 'UTC'))) as recency_days,
@@ -4404,9 +4457,50 @@ from (
     group by org_id, customer_id
   ) as sold using (org_id, customer_id)
 )
+) as scored
+full join (
+  select org_id, customer_id, true as is_own
+  from weir.own_members_log final
+  where segment = {name:String} and since <= parseDateTime64BestEffort({at:String}, 3, 'UTC') and until > parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  group by org_id, customer_id
+) as own using (org_id, customer_id)
+where scored.segment = {name:String} or is_own
+comment 'The customers of one segment at a moment, to be exported, or compared with those of another day. An organisation\'s own segment is asked for by its name, too. One row: a customer who was in the segment at that moment.';
+
+create or replace view weir.own_segments on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `segment` LowCardinality(String) comment 'its name',
+  `version` UInt64 comment 'how often its condition was set',
+  `condition` String comment 'who is in it, by the columns of customers_overview and of customer_segments',
+  `about` String comment 'what it is for',
+  `created_at` DateTime64(3, 'UTC') comment 'since when it has this condition'
+) sql security invoker as
+select org_id, segment, version, condition, about, created_at
+from (
+select org_id, segment, newest.1 as version, newest.2 as condition, newest.3 as about, newest.4 as created_at
+from (
+  select org_id, segment, argMax((version, condition, about, created_at, is_dropped), version) as newest
+  from weir.own_segments_log final
+  group by org_id, segment
 )
-where segment = {name:String}
-comment 'The customers of one segment at a moment, to be exported, or compared with those of another day. One row: a customer who was in the segment at that moment.';
+where not newest.5
+)
+comment 'The segments that an organisation has made for itself. Who is in one: segment_members. One row: a segment that is not dropped.';
+
+create or replace view weir.segment_sizes on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day, in UTC; it is counted soon after its beginning',
+  `segment` LowCardinality(String) comment 'the segment',
+  `version` UInt64 comment 'of an own one, how often its condition had been set by then; 0 for those that Weir names',
+  `members` UInt64 comment 'how many customers were in it'
+) sql security invoker as
+select org_id, day, segment, version, members
+from (
+select org_id, toDate32(at) as day, segment, argMax(log.version, at) as version, argMax(log.members, at) as members
+from weir.segment_sizes_log as log
+group by org_id, day, segment
+)
+comment 'How many customers were in each segment, day by day: in those that Weir names, and in own ones. One row: a segment and a day on which it was counted.';
 
 create or replace view weir.recommendations on cluster `weir` (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
@@ -4498,9 +4592,9 @@ from (
     union all
     select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false))
   )
 ) as items using (org_id, item_type, item_id)
       where seen.customer_id is not null
@@ -4519,6 +4613,7 @@ from (
 )
 group by org_id, day, item_type, platform, country, source
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
 
@@ -4611,9 +4706,9 @@ from (
     union all
     select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
-    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    select org_id, 'KEYWORD' as item_type, keyword_id as item_id, shop_id from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false))
   )
 ) as items using (org_id, item_type, item_id)
       where seen.customer_id is not null
@@ -4633,6 +4728,7 @@ from (
 where outcomes.recommendation_id is not null
 group by org_id, recommendation_id, item_type
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'What came of each recommendation. One row: a recommendation and the kind of item that it led to.';
 
@@ -4710,6 +4806,7 @@ from (
 )
 group by org_id, day, item_type, item_id, interaction_type, platform, country
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
 
@@ -4802,6 +4899,7 @@ asof left join (
   and after_offer.person = steps.person and after_offer.at >= steps.begun_at
 group by org_id, day, shop_id
 )
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'How many of those who view a shop go on to one of its offers, and from there to a purchase. One row: a day and a shop that at least one person viewed on that day.';
 

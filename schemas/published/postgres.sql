@@ -2,11 +2,14 @@
 -- services/ledger/describe-schema.ts; to write it anew: npm run publish-schemas
 
 create schema auth;
+create schema delivery;
 create schema edge;
 create schema integrity;
 create schema operator;
+create schema query;
 
 create sequence auth.audit_ids;
+create sequence delivery.places;
 create sequence integrity.waiting_changes;
 
 -- The organisations that send records, and how much each of them may send in a second.
@@ -82,6 +85,84 @@ create table auth.limit_hits (
   constraint limit_hits_pkey primary key (org_id, hour)
 );
 create index limit_hits_hour on auth.limit_hits (hour);
+
+-- Where an organisation wants to be told of what happens (POST /v1/webhooks).
+create table delivery.webhooks (
+  webhook_id uuid not null default gen_random_uuid(),
+  org_id text not null,
+  url text not null,
+  events text[] not null,
+  -- What deliveries are signed with, as whsec_ and base64. It has to be known to sign, so no hash of it would do.
+  secret text not null,
+  -- The secret before the last rotation: until former_until deliveries are signed with it, too.
+  former_secret text,
+  former_until timestamptz(3),
+  created_at timestamptz(3) not null default now(),
+  -- Since when nothing is delivered; null: it is. What happens meanwhile is delivered once it is enabled.
+  disabled_at timestamptz(3),
+  disabled_reason text,
+  constraint webhooks_pkey primary key (webhook_id),
+  constraint webhooks_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
+);
+create index webhooks_of_organisation on delivery.webhooks (org_id, created_at);
+
+-- What is delivered to a webhook one after another: a queue for each event, and one for what people ask for by hand.
+create table delivery.queues (
+  webhook_id uuid not null,
+  -- The event; or extra: tests, and deliveries that are made again.
+  queue text not null,
+  org_id text not null,
+  -- A place in the submitted log: what was decided before it has been delivered, or is a pending delivery.
+  read_to text,
+  -- When the delivery service looks at it next.
+  due_at timestamptz(3) not null default now(),
+  -- Nothing new is put together before this moment.
+  not_before timestamptz(3) not null default now(),
+  -- How often its first pending delivery has failed since the last success.
+  tries integer not null default 0,
+  -- Grows each time that something was decided for the organisation: who works on the queue sees whether it has to look
+  -- again.
+  woken bigint not null default 0,
+  -- Which piece of work of a delivery service has it, until leased_until.
+  lease uuid,
+  leased_until timestamptz(3),
+  constraint queues_pkey primary key (webhook_id, queue),
+  constraint queues_webhook_id_fkey foreign key (webhook_id) references delivery.webhooks(webhook_id) on delete cascade
+);
+create index queues_of_organisation on delivery.queues (org_id);
+
+-- What was, or is to be, delivered to webhooks: stored before its first attempt, so that its id is the same at each
+-- one.
+create table delivery.deliveries (
+  -- The webhook-id that receivers see.
+  delivery_id text not null,
+  -- Counts deliveries: those of a queue are delivered in this order.
+  place bigint not null default nextval('delivery.places'::regclass),
+  webhook_id uuid not null,
+  event text not null,
+  queue text not null,
+  state text not null default 'pending'::text,
+  created_at timestamptz(3) not null default now(),
+  records integer,
+  -- What is sent. Of accepted records gone once it was delivered: it is made again from the log.
+  body text,
+  -- Of accepted records: where in the log they begin.
+  read_from text,
+  -- And where they end.
+  read_to text,
+  attempts integer not null default 0,
+  -- The last attempts: at, status, ms, problem or answer.
+  tried jsonb not null default '[]'::jsonb,
+  -- When it was first tried since the webhook was enabled, or since it was asked for again.
+  first_tried_at timestamptz(3),
+  ended_at timestamptz(3),
+  constraint deliveries_pkey primary key (delivery_id),
+  constraint deliveries_state_check check (state = any (array['pending'::text, 'delivered'::text, 'failed'::text])),
+  constraint deliveries_webhook_id_fkey foreign key (webhook_id) references delivery.webhooks(webhook_id) on delete cascade
+);
+create index deliveries_ended on delivery.deliveries (ended_at) where state <> 'pending'::text;
+create index deliveries_of_webhook on delivery.deliveries (webhook_id, place);
+create index deliveries_pending on delivery.deliveries (webhook_id, queue, place) where state = 'pending'::text;
 
 -- Requests that were not answered quickly: noted here before anything of them is decided. Once all of a request is
 -- decided, its verdicts say everything that this row does.
@@ -164,6 +245,7 @@ create table integrity.verdicts (
   key_id text,
   constraint verdicts_pkey primary key (batch_id)
 );
+create index verdicts_in_order on integrity.verdicts (org_id, topic, partition, submitted_offset);
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
 create index verdicts_of_organisation on integrity.verdicts (org_id, type, decided_at);
 create index verdicts_request_id on integrity.verdicts (request_id);
@@ -395,6 +477,41 @@ create table operator.verifications (
   -- Whether nothing differs, apart from what was mended.
   is_clean boolean not null,
   constraint verifications_pkey primary key (ran_at)
+);
+
+-- Own segments of organisations, every version of each: the last one holds. ClickHouse has a copy, which "weir
+-- provision" makes anew.
+create table operator.segments (
+  org_id text not null,
+  -- Its name.
+  segment text not null,
+  -- Counts how often its condition was set, from 1 on.
+  version integer not null,
+  -- Who is in it: an expression of SQL about a customer, which was checked.
+  condition text not null,
+  -- What it is for.
+  about text not null default ''::text,
+  created_at timestamptz(3) not null default now(),
+  -- Since when it is no longer wanted; null where it is.
+  dropped_at timestamptz(3),
+  constraint segments_pkey primary key (org_id, segment, version),
+  constraint segments_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
+);
+
+-- The queries that the people of an organisation share (GET /v1/queries). They are texts: nothing runs them by itself.
+create table query.saved_queries (
+  org_id text not null,
+  name text not null,
+  query text not null,
+  -- What it answers, in words; null: nobody wrote that down.
+  about text,
+  -- Grows by one each time that it is saved: who saves it anew says which one they know.
+  version integer not null default 1,
+  saved_at timestamptz(3) not null default now(),
+  -- The key_id of the key that saved it last.
+  saved_by text not null,
+  constraint saved_queries_pkey primary key (org_id, name),
+  constraint saved_queries_name_check check (char_length(name) >= 1 and char_length(name) <= 60)
 );
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of

@@ -1,4 +1,4 @@
-import { reference, uuid } from '../field.js'
+import { impersonal, naming, reference, uuid } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const studentFavourite = record({
@@ -6,9 +6,9 @@ export const studentFavourite = record({
   id: 'student_favourite_id',
   about: 'A shop that a student marked as a favourite.',
   fields: {
-    student_favourite_id: uuid('record identifier'),
-    customer_id: reference('customers'),
-    shop_id: reference('shops'),
+    student_favourite_id: impersonal(uuid('record identifier')),
+    customer_id: naming('customer', reference('customers')),
+    shop_id: impersonal(reference('shops')),
     ...lifecycle,
   },
 })

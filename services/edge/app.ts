@@ -5,7 +5,7 @@ import { addEndpoints } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
 import { contextFields } from '#http/request-context.js'
 import { sendError, toRequestError, writeJson } from '#http/request-error.js'
-import { notFound } from '#http/resource.js'
+import { addGuards, addUnrouted, notFound } from '#http/resource.js'
 import type { Log } from '#platform/health/log.js'
 import type { Tracing } from '#platform/tracing/tracing.js'
 import type { Query } from '#query/routes.js'
@@ -105,11 +105,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })
-  app.setNotFoundHandler((request, reply) => sendError(reply, notFound(request.url, catalogue)))
-  app.addHook('onRequest', async (request, reply) =>
-    // In a hook, because Fastify reads the body before it calls the not-found handler, and might complain about the body.
-    request.is404 ? sendError(reply, notFound(request.url, catalogue)) : undefined,
-  )
+  addUnrouted(app, (url) => notFound(url, catalogue))
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -120,8 +116,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addDownloads(app, deps.downloads)
   deps.query.addPages(app)
   app.register(async (guarded) => {
-    guarded.addHook('onRequest', createAuthenticate(deps))
-    guarded.addHook('onRequest', deps.rateLimits.takeRequest)
+    addGuards(guarded, [createAuthenticate(deps), deps.rateLimits.takeRequest])
     // Only now: whoever has no key, or sends too much, leaves no trace.
     addSpans(guarded, deps)
     addLagShedding(guarded, deps)

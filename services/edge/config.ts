@@ -1,5 +1,6 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
+import { outgoingVariables } from '#platform/outgoing/addresses.js'
 import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
@@ -34,6 +35,7 @@ export const configSchema = {
     ...lagVariables,
     ...importVariables,
     ...waitVariables,
+    ...outgoingVariables,
     EDGE_PORT: integer({ minimum: 0, maximum: 65535, default: 8080 }, 'port that the edge listens on'),
     OPERATIONS_PORT: integer(
       { minimum: 1, maximum: 65535 },
@@ -83,7 +85,7 @@ export const configSchema = {
     ),
     PEERS: string(
       { default: '' },
-      'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083. `npm start` sets it',
+      'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083,delivery=http://127.0.0.1:8084. `npm start` sets it',
     ),
   },
 } as const satisfies ConfigSchema

@@ -14,6 +14,7 @@ import { createMetrics, joinMetrics, withoutOrganisations } from '#platform/heal
 import { readPeers } from '#platform/health/peers.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
+import { createReach } from '#platform/outgoing/addresses.js'
 import { listen } from '#platform/postgres/listen.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres/postgres.js'
 import { readAccess } from '#platform/process/access.js'
@@ -56,6 +57,7 @@ import { createFindCurrent, createNoteMend } from './uploads/if-version.js'
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
 const { network, certificate } = orExit(() => openNetwork(config))
+const webhookReach = orExit(() => createReach(config.WEBHOOK_ALLOW))
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
 // For how long something has lasted: the time of day may be set, forwards and back, while the edge runs.
@@ -224,6 +226,7 @@ await runService(log, async (onStop, crash) => {
       access,
       kafka,
       decoders: registry,
+      encoders: registry,
       findCaller,
       rateLimits,
       readiness: health.readiness,
@@ -236,6 +239,7 @@ await runService(log, async (onStop, crash) => {
       onVerdict: stream.onVerdict,
       onOrdered: retries.tick,
       systemFigures: figures.system,
+      webhookReach,
       now,
       log,
     },

@@ -48,6 +48,10 @@ declare module 'fastify' {
 
 export const contextFields = ['caller', 'idempotencyKey', 'recordCount', 'failure', 'span'] as const
 
+/** Whether the caller wants the answer as CSV, where there is a choice. */
+export const acceptsCsv = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  /\btext\/csv\b/i.test(headers.accept ?? '')
+
 /** For handlers behind `authenticate`. */
 export const callerOf = (request: FastifyRequest): Caller => {
   if (!request.caller) throw new Error(`${request.routeOptions.url} is not behind a key`)

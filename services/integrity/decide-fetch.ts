@@ -4,7 +4,7 @@ import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-inte
 import type { ForgottenVerdict } from '#ledger/mending/forgotten-verdicts.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { HeldWait, WaitChanges, WhoWaits } from '#ledger/waiting/waits.js'
-import { createDecide, type Decision, noRoom, type Room, roomAfter } from '#schemas/decide.js'
+import { createDecide, type Decision, noRoom, type Room, roomAfter, type World } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -49,7 +49,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   for (const one of fresh) {
     const { batch, offset } = one
     const before = world.forgotten?.get(batch.batch_id)
-    const isKnown = ({ type, id }: Reference): boolean => world.isKnown({ orgId: batch.org_id, type, id })
+    const isKnown = isKnownTo(world.isKnown, batch.org_id)
     const decision = decide(
       batch,
       {
@@ -85,11 +85,14 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   return taken
 }
 
+const isKnownTo = (isKnown: IsKnown, orgId: string): World['isKnown'] =>
+  isKnown === 'all' ? 'all' : ({ type, id }) => isKnown({ orgId, type, id })
+
 /** What is known but for what was missing: that may have come since, and the verdict was given out. */
 const asItWas =
-  (isKnown: (reference: Reference) => boolean, missing: ReadonlySet<string>) =>
+  (isKnown: World['isKnown'], missing: ReadonlySet<string>) =>
   (reference: Reference): boolean =>
-    !missing.has(entityKey(reference.type, reference.id)) && isKnown(reference)
+    !missing.has(entityKey(reference.type, reference.id)) && (isKnown === 'all' || isKnown(reference))
 
 /** What was missing when a batch was decided before, as `type/id`. */
 const missingOf = (

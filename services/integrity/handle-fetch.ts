@@ -158,7 +158,8 @@ const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch)
         return { submitted, unreadable, next: offset, newer }
       }
       if (!(error instanceof Undecodable)) throw error
-      unreadable.push({ topic, partition, offset, timestamp, value, reason: error.message })
+      const bytes = value ?? Buffer.alloc(0)
+      unreadable.push({ topic, partition, offset, timestamp, value: bytes, reason: error.message })
     }
   }
   return { submitted, unreadable, next: (messages.at(-1)?.offset ?? -1) + 1 }

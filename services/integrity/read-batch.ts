@@ -1,5 +1,5 @@
 import type { Submitted } from '#ledger/fence.js'
-import { headerLength, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
+import { headerLength, type Registry, schemaIdOf, Undecodable, valueIn } from '#platform/registry.js'
 import { CutOff, createScanBatch, type ScannedBatch } from '#schemas/byte-path/byte-path.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
@@ -10,7 +10,7 @@ import type { RecordType } from '#schemas/record.js'
 export type Scanned = Submitted & { batch: ScannedBatch; traceparent?: string }
 
 /** Throws Undecodable or NewerSchema as the registry's decoder does. */
-export type ReadBatch = (message: Buffer) => Promise<ScannedBatch>
+export type ReadBatch = (message: Buffer | null) => Promise<ScannedBatch>
 
 /**
  * Reads submitted batches of one type. A batch of exactly this version's schema, which is nearly every one, is scanned as it
@@ -46,7 +46,8 @@ export const createReadBatch = async (
     }
   }
   return async (message) => {
-    const scanned = schemaIdOf(message) === ownSchemaId ? scanOwn(message) : undefined
+    const bytes = valueIn(message)
+    const scanned = schemaIdOf(bytes) === ownSchemaId ? scanOwn(bytes) : undefined
     return scanned ?? scanAnew(await decode(message))
   }
 }

@@ -1,6 +1,6 @@
 import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { changedBy, listsOf } from '#platform/postgres/rows.js'
+import { changedBy, listsOf, rowsOf } from '#platform/postgres/rows.js'
 import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
@@ -107,6 +107,33 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
         : undefined,
   }
 }
+
+/** What became of a request, once all of its batches are decided. */
+export type CompletedRequest = {
+  requestId: string
+  bodySha256: Buffer
+  type: string
+  batches: number
+  accepted: number
+  refused: number
+  waiting: number
+  decidedAt: Date
+}
+
+/** Those of these requests of which all batches are decided. Of two bodies under one Idempotency-Key each is one. */
+export const findCompleted = (pool: Pool, orgId: string, requestIds: readonly string[]): Promise<CompletedRequest[]> =>
+  rowsOf(pool, {
+    name: 'find-completed',
+    text: `
+      select request_id as "requestId", body_sha256 as "bodySha256", min(type) as type, max(batches) as batches,
+        sum(accepted)::bigint as accepted, sum(json_array_length(refused))::bigint as refused,
+        sum(coalesce(json_array_length(waiting), 0))::bigint as waiting, max(decided_at) as "decidedAt"
+      from integrity.verdicts
+      where request_id = any ($2::uuid[]) and org_id = $1
+      group by request_id, body_sha256
+      having count(distinct batch) >= max(batches)`,
+    values: [orgId, requestIds],
+  })
 
 /**
  * Notes requests, each at most once in a call. A request that is sent again replaces its note, except that a note of a request

@@ -305,7 +305,7 @@ export const verdictColumns = `batch_id, org_id, request_id, type, batch, batche
         decided_at, accepted, refused, waiting`
 
 /** A verdict as Postgres gives it out. */
-export type VerdictRow = Row<VerdictEvent>
+export type VerdictRow<Verdict extends VerdictEvent = VerdictEvent> = Row<Verdict>
 type Row<Verdict extends VerdictEvent> = Omit<Verdict, 'decided_at' | 'waiting'> & {
   decided_at: Date
   waiting: Waiting[] | null

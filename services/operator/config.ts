@@ -1,5 +1,6 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
+import { outgoingVariables } from '#platform/outgoing/addresses.js'
 import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
 
@@ -21,7 +22,7 @@ export const configSchema = {
     ...layoutVariables,
     EDGE_URL: string({ default: 'http://127.0.0.1:8080' }, 'the edge that sends refused records again'),
     OPERATIONS_PORT: integer({ minimum: 1, maximum: 65535 }, "the port of the edge's pages for operators"),
-    PEERS: string({ default: '' }, 'where weir status finds integrity and sink, as for the edge'),
+    PEERS: string({ default: '' }, 'where weir status finds integrity, sink and delivery, as for the edge'),
     NO_SYSTEM_IN: string(
       {},
       'the data folder in which npm run weir found no system; it sets this, and you never have to',
@@ -34,6 +35,7 @@ export const configSchema = {
     REJECTION_RETENTION_DAYS,
     AUDIT_RETENTION_DAYS,
     HISTORY_DAYS,
+    ...outgoingVariables,
     WEIR_DEMO_KEY: string({}, "the demo organisation's key, at least 8 visible characters"),
   },
 } as const satisfies ConfigSchema

@@ -6,6 +6,7 @@ import { addAnalysts } from './access/analysts.js'
 import { addKeysList, addKeysRename, addKeysRevoke } from './access/keys.js'
 import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
+import { addExport } from './analytics/export/command.js'
 import { addSql } from './analytics/sql.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
@@ -14,6 +15,7 @@ import { addDoctor } from './doctor/command.js'
 import { addLanesChange } from './lanes/change.js'
 import { addLanesShow } from './lanes/show.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
+import { addPersons } from './persons/command.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
 import { addRebuildAnalytics } from './rebuild/rebuild-analytics.js'
@@ -21,11 +23,14 @@ import { addRebuildIndex } from './rebuild/rebuild-index.js'
 import { addRejectedList } from './rejected/list.js'
 import { addRejectedRetry } from './rejected/retry.js'
 import { addRejectedShow } from './rejected/show.js'
+import { addSegments } from './segments/command.js'
 import { addStatus } from './status/command.js'
+import { addTopicsSample } from './topics/sample.js'
 import { addVerify } from './verify/command.js'
 import { addWaitingCancel } from './waiting/cancel.js'
 import { addWaitingList } from './waiting/list.js'
 import { addWaitingShow } from './waiting/show.js'
+import { addWebhooks } from './webhooks/command.js'
 
 /** Where a command's words come from and its output goes: a process, or a test. */
 type Surroundings = Omit<Session, 'catalogue' | 'withParts'>
@@ -71,6 +76,7 @@ const createProgram = (session: Session): Command => {
       'after',
       '\nOn the machine of npm start: weir backup and weir restore, each with --help (docs/backup.md).',
     )
+    .addHelpText('after', '\nFor assistants such as Claude: weir mcp, with --help (docs/for-assistants.md).')
     .addHelpText('after', examples('status', 'keys issue --org acme', 'keys list', 'keys issue --help'))
 
   addStatus(program, session)
@@ -81,6 +87,8 @@ const createProgram = (session: Session): Command => {
   addOrgs(program, session)
   addAnalysts(program, session)
   addSql(program, session)
+  addSegments(program, session)
+  addExport(program, session)
 
   const rejected = program.command('rejected').description('look at refused records, and submit them again')
   for (const add of [addRejectedList, addRejectedShow, addRejectedRetry]) add(rejected, session)
@@ -90,8 +98,16 @@ const createProgram = (session: Session): Command => {
     .description('look at records that wait for what they refer to, and cancel them')
   for (const add of [addWaitingList, addWaitingShow, addWaitingCancel]) add(waiting, session)
 
+  addWebhooks(program, session)
+  addPersons(program, session)
+
   const lanes = program.command('lanes').description('how wide the system is, and how to make it wider')
   for (const add of [addLanesShow, addLanesChange]) add(lanes, session)
+
+  addTopicsSample(
+    program.command('topics').description('for downstream teams: events to test a consumer with'),
+    session,
+  )
 
   addPrune(program, session)
   const rebuild = program

@@ -103,6 +103,19 @@ export const createClickHouse = (url: string, options: Options = {}) => {
       const answer = await client.query({ query: sql, format, clickhouse_settings: settings, ...cutOff })
       return textsIn(answer.stream())
     },
+    /**
+     * An answer as bytes, in the format that the statement names. The server sends it when all of it is made: an error on the way is an
+     * error then, and never stands among the rows.
+     */
+    readBytes: async (
+      sql: string,
+      values: Record<string, unknown> = {},
+      settings: ClickHouseSettings = {},
+    ): Promise<Readable> => {
+      const whole = { ...settings, wait_end_of_query: 1 as const }
+      const asked = { query: sql, query_params: values, clickhouse_settings: whole, ...cutOff }
+      return (await client.exec(asked)).stream
+    },
     /** One block of rows as an Avro object container. */
     insertAvro: async (table: string, container: Buffer): Promise<void> => {
       // exec, not insert: for Avro, `insert` expects rows that it encodes itself.
@@ -164,9 +177,12 @@ const bounds = {
   max_rows_to_read: 200_000_000,
 }
 
-/** A reader whose queries are bounded, so that no question keeps ClickHouse from its work. */
-export const boundedReader = ({ query }: Pick<ClickHouse, 'query'>): Pick<ClickHouse, 'query'> => ({
-  query: (sql, values, settings) => query(sql, values, { ...bounds, ...settings }),
+/** A reader whose queries are bounded, so that no question keeps ClickHouse from its work; `others` are bounds in place of the usual. */
+export const boundedReader = (
+  { query }: Pick<ClickHouse, 'query'>,
+  others: Partial<typeof bounds> = {},
+): Pick<ClickHouse, 'query'> => ({
+  query: (sql, values, settings) => query(sql, values, { ...bounds, ...others, ...settings }),
 })
 
 const orRefused = (error: Error, url: string): Error => {
@@ -179,7 +195,8 @@ const orRefused = (error: Error, url: string): Error => {
   return problem ? new AccessRefused(problem) : error
 }
 
-class SilentLogger {
+/** For clients whose service logs by itself what went wrong, once. */
+export class SilentLogger {
   trace() {}
   debug() {}
   info() {}

@@ -114,9 +114,10 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
         read.set(id, decode)
         return decode
       }
-      return async (message: Buffer): Promise<T> => {
-        const id = schemaIdOf(message)
-        return (read.get(id) ?? (await readerFor(id)))(bodyOf(message))
+      return async (message: Buffer | null): Promise<T> => {
+        const bytes = valueIn(message)
+        const id = schemaIdOf(bytes)
+        return (read.get(id) ?? (await readerFor(id)))(bodyOf(bytes))
       }
     },
     /** The newest schema of a subject, as JSON text; undefined where the subject has none. */
@@ -233,6 +234,12 @@ const orUndecodable = <T>(work: () => T): T => {
   } catch (error) {
     throw new Undecodable((error as Error).message.slice(0, 300), { cause: error })
   }
+}
+
+/** A message without a value cannot be decoded. Where it says that a record is gone, readers look at that first. */
+export const valueIn = (message: Buffer | null): Buffer => {
+  if (message === null) throw new Undecodable('it has no value')
+  return message
 }
 
 export const schemaIdOf = (message: Buffer): number => {

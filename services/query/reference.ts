@@ -7,9 +7,9 @@ import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumer
 import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import { typeReferencesOf } from '#schemas/derive/type-reference/type-reference.js'
+import { listTopics } from '#schemas/endpoints/downstream/topics.js'
 import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
 import { listTypes, readMe } from '#schemas/endpoints/reference.js'
-import { listTopics } from '#schemas/endpoints/topics.js'
 
 /** What any key may read: whose it is, which types there are, and which topics. */
 export const addReference = (

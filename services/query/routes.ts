@@ -5,6 +5,7 @@ import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumer
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Pages } from './console/pages.js'
 import { addConsole } from './console/route.js'
+import { addFeeds, type FeedDeps } from './feeds/route.js'
 import { addFind, type FindDeps } from './find.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import type { FindJourney } from './journey/find-journey.js'
@@ -17,20 +18,29 @@ import { addStreams } from './live/streams.js'
 import { addMarts, type MartDeps } from './marts/route.js'
 import { addOperators, type OperatorDeps } from './operators/route.js'
 import { addOverview, type OverviewDeps } from './overview.js'
+import { addPersons, type PersonDeps } from './persons/route.js'
 import { addReference } from './reference.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
 import { addRequestList, type RequestLists } from './requests.js'
+import { addSql, type SqlDeps } from './sql/route.js'
+import { addSavedQueries, type SavedQueryDeps } from './sql/saved-queries.js'
 import { addTopicEvents, type TopicEventDeps } from './topics/route.js'
 import { addWaiting, type WaitingDeps } from './waiting/route.js'
+import { addWebhooks, type WebhookDeps } from './webhooks/route.js'
 
 /** What the routes of the read side ask. */
 export type QueryDeps = RejectionDeps &
   WaitingDeps &
   MartDeps &
+  PersonDeps &
+  SqlDeps &
+  SavedQueryDeps &
   OverviewDeps &
   FindDeps &
   HistoryDeps &
   TopicEventDeps &
+  FeedDeps &
+  WebhookDeps &
   KeyDeps &
   OperatorDeps & {
     findCaller: FindCaller
@@ -66,9 +76,14 @@ export const createQuery = (deps: QueryDeps): Query => ({
     const streams = addStreams(guarded, deps)
     addLive(guarded, { ...deps, streams })
     addTopicEvents(guarded, { ...deps, streams })
+    addFeeds(guarded, deps)
+    addWebhooks(guarded, deps)
     addRejections(guarded, deps)
     addWaiting(guarded, deps)
     addMarts(guarded, deps)
+    addPersons(guarded, deps)
+    addSql(guarded, deps)
+    addSavedQueries(guarded, deps)
   },
   listInteractions: createListInteractions(deps),
 })

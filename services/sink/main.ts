@@ -27,6 +27,7 @@ import { configSchema } from './config.js'
 import { createSinkFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
 import { createMartKeeper } from './keep-marts.js'
+import { createSegmentKeeper } from './keep-segments.js'
 import { startKeepingMarts } from './marts-at-work.js'
 import { startRetention } from './retention.js'
 
@@ -53,7 +54,7 @@ await runService(log, async (onStop, crash) => {
     ...access.clickhouse,
     signal: martsEnd.signal,
     requestTimeout: 600_000,
-    maxConnections: 3,
+    maxConnections: 4,
   })
   onStop('clickhouse for marts', patientClickHouse.close)
   const failAt = createFailAt(config)
@@ -141,7 +142,8 @@ await runService(log, async (onStop, crash) => {
   onStop('retention', retention.stop)
 
   const keeper = createMartKeeper(patientClickHouse, catalogue, config.MARTS_KEPT_FROM)
-  const keeping = startKeepingMarts({ keeper, isLeading: () => isLeading, metrics, log })
+  const segments = createSegmentKeeper(patientClickHouse)
+  const keeping = startKeepingMarts({ keeper, segments, isLeading: () => isLeading, metrics, log })
   onStop('marts', () => {
     martsEnd.abort()
     return keeping.stop()

@@ -2,32 +2,39 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { isInParts } from '#schemas/derive/clickhouse/kept.js'
+import { segmentMembers } from '#schemas/marts/segments/named.js'
+import { segmentSizes } from '#schemas/marts/segments/own.js'
 import type { Due } from './due-marts.js'
 import { createMartSeconds } from './figures.js'
 import type { MartKeeper } from './keep-marts.js'
+import type { SegmentKeeper } from './keep-segments.js'
 
-const nameOf = ({ org, mart }: Due): string => `${org}/${mart.name}`
+/** A piece of work: what it is for, and the mart that shows what comes of it. */
+type Job = { name: string; mart: string; run: () => Promise<void> }
 
-const usual = { lookEvery: 2_000, afterFailure: 60_000 }
+const usual = { lookEvery: 2_000, segmentsEvery: 10_000, afterFailure: 60_000 }
 const countEvery = 60_000
+const countSegmentsEvery = 300_000
 const forgetEvery = 3_600_000
-// Of its time, each of the two lanes works a fourth at the most: analysts and the sink need ClickHouse, too.
-const restFor = 3
+// For how many times as long as it has worked a lane rests: analysts and the sink need ClickHouse, too. What is made as a whole takes longest,
+// and is not needed as soon.
+const restFor = { parts: 3, wholes: 9, segments: 3 }
 const longestRest = 10 * 60_000
 
 /**
- * Looks for what has changed, and makes it anew. Two lanes do so side by side: what takes moments does not wait behind what takes minutes.
- * Only one of all sinks does it: the one that leads.
+ * Looks for what has changed, and makes it anew. Three lanes do so side by side: what takes moments does not wait behind what takes minutes,
+ * and the members of own segments wait for neither. Only one of all sinks does it: the one that leads.
  */
 export const startKeepingMarts = (deps: {
   keeper: MartKeeper
+  segments: SegmentKeeper
   isLeading: () => boolean
   metrics: Metrics
   log: Log
   /** In milliseconds. */
   pace?: typeof usual
 }): { stop: () => Promise<void> } => {
-  const { keeper, isLeading, log, pace: { lookEvery, afterFailure } = usual } = deps
+  const { keeper, segments, isLeading, log, pace: { lookEvery, segmentsEvery, afterFailure } = usual } = deps
   const took = createMartSeconds(deps.metrics)
   const stopping = new AbortController()
   const rested = (ms: number): Promise<boolean> =>
@@ -52,17 +59,16 @@ export const startKeepingMarts = (deps: {
   const failed = new Map<string, number>()
   const isFree = (name: string): boolean => !busy.has(name) && (failed.get(name) ?? 0) <= Date.now()
 
-  /** Makes the first anew that is due in this lane; how long to rest afterwards. */
-  const turn = async (isInLane: (due: Due) => boolean): Promise<number> => {
-    if (!isLeading()) return lookEvery
-    const due = await keeper.due(await largeOnes())
-    const next = due.find((each) => isInLane(each) && isFree(nameOf(each)))
-    if (!next) return lookEvery
-    const name = nameOf(next)
+  /** Does the first of the jobs of a lane; how long to rest afterwards. */
+  const turn = async (findJobs: () => Promise<Job[]>, otherwise: number, restFor: number): Promise<number> => {
+    if (!isLeading()) return otherwise
+    const next = (await findJobs()).find(({ name }) => isFree(name))
+    if (!next) return otherwise
+    const { name, mart, run } = next
     const began = performance.now()
     busy.add(name)
     try {
-      await keeper.keep(next)
+      await run()
     } catch (error) {
       failed.set(name, Date.now() + afterFailure)
       tell(error, name)
@@ -70,9 +76,30 @@ export const startKeepingMarts = (deps: {
       busy.delete(name)
     }
     const seconds = (performance.now() - began) / 1000
-    took.observe({ mart: next.mart.name }, seconds)
+    took.observe({ mart }, seconds)
     return Math.min(longestRest, seconds * 1000 * restFor)
   }
+
+  const martJobs = async (isInLane: (due: Due) => boolean): Promise<Job[]> =>
+    (await keeper.due(await largeOnes()))
+      .filter(isInLane)
+      .map((due) => ({ name: `${due.org}/${due.mart.name}`, mart: due.mart.name, run: () => keeper.keep(due) }))
+
+  let countedAt = Number.NEGATIVE_INFINITY
+  const countNamed: Job = {
+    ...{ name: segmentSizes.name, mart: segmentSizes.name },
+    run: async () => {
+      await segments.countNamed()
+      countedAt = Date.now()
+    },
+  }
+  const segmentJobs = async (): Promise<Job[]> => [
+    ...(Date.now() - countedAt > countSegmentsEvery ? [countNamed] : []),
+    ...(await segments.due()).map((own) => ({
+      ...{ name: `${own.org}/${segmentMembers.name}/${own.segment}`, mart: segmentMembers.name },
+      run: () => segments.findMembers(own),
+    })),
+  ]
 
   const repeat = async (work: () => Promise<number>, first: number): Promise<void> => {
     for (let rest = first; await rested(rest); ) {
@@ -84,8 +111,9 @@ export const startKeepingMarts = (deps: {
   }
   const isQuick = ({ mart, isWhole }: Due): boolean => isInParts(mart) && !isWhole
   const lanes = [
-    repeat(() => turn(isQuick), lookEvery),
-    repeat(() => turn((due) => !isQuick(due)), lookEvery),
+    repeat(() => turn(() => martJobs(isQuick), lookEvery, restFor.parts), lookEvery),
+    repeat(() => turn(() => martJobs((due) => !isQuick(due)), lookEvery, restFor.wholes), lookEvery),
+    repeat(() => turn(segmentJobs, segmentsEvery, restFor.segments), segmentsEvery),
     repeat(async () => {
       if (isLeading()) await keeper.forget()
       return forgetEvery

@@ -1,4 +1,4 @@
-import type { Received } from '#platform/kafka/kafka.js'
+import type { Received, Valued } from '#platform/kafka/kafka.js'
 import type { Registry } from '#platform/registry.js'
 
 /** Where the rows of accepted, refused and waiting records go. Another one than ClickHouse costs an implementation of this. */
@@ -23,7 +23,7 @@ export type Feed = {
   write: (messages: readonly Received[]) => Promise<UnreadableMessage[]>
 }
 
-export type UnreadableMessage = { message: Received; reason: string }
+export type UnreadableMessage = { message: Valued; reason: string }
 
 /** The moments before which rows are too old: rejections and ended waits, and versions that were replaced. Undefined: none are. */
 export type RowCutoffs = { rejections?: Date | undefined; history?: Date | undefined }

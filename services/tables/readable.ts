@@ -1,12 +1,12 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Received } from '#platform/kafka/kafka.js'
+import { hasValue, type Received, type Valued } from '#platform/kafka/kafka.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 import { fieldsOf } from '#platform/schema-fields.js'
 import type { UnreadableMessage } from './destination.js'
 
-/** Messages that can be inserted, and messages that have to be set aside, with the reason. */
-export type Sorted = { readable: Received[]; unreadable: UnreadableMessage[] }
+/** Messages that can be inserted, and messages that have to be set aside, with the reason. Those without a value are in neither. */
+export type Sorted = { readable: Valued[]; unreadable: UnreadableMessage[] }
 
 /** Separates a topic's own events from foreign ones by schema alone. Fails where the table has no room for a schema's values. */
 export const createSort = (
@@ -77,11 +77,13 @@ export const createCloseLook = (decode: (message: Buffer) => Promise<unknown>) =
 /** `check` throws Undecodable for what has to be set aside. It resolves later only where it has to: awaiting takes its time. */
 const sortBy = async (
   messages: readonly Received[],
-  check: (message: Received) => Promise<unknown> | undefined,
+  check: (message: Valued) => Promise<unknown> | undefined,
 ): Promise<Sorted> => {
   const sorted: Sorted = { readable: [], unreadable: [] }
   const pause = createPauses()
   for (const message of messages) {
+    // It says that a record is gone. Whoever publishes that takes the record out of the tables as well.
+    if (!hasValue(message)) continue
     try {
       const checking = check(message)
       if (checking) {

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Received } from '#platform/kafka/kafka.js'
+import type { Received, Valued } from '#platform/kafka/kafka.js'
 import type { Registry } from '#platform/registry.js'
 import type { Feed, UnreadableMessage } from './destination.js'
 import { createCloseLook, createFindColumns, createSort, type Sorted } from './readable.js'
@@ -31,7 +31,7 @@ export const createFeed = (deps: {
   lookClosely: (messages: readonly Received[]) => Promise<Sorted>
   onFailed?: (() => void) | undefined
 }): Feed => {
-  const write = async (readable: readonly Received[]): Promise<void> => {
+  const write = async (readable: readonly Valued[]): Promise<void> => {
     if (readable.length > 0) await deps.writer.write(readable.map(({ value }) => value))
   }
   return {

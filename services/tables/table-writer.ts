@@ -1,6 +1,6 @@
+import { toAvroContainer } from '#platform/avro-container.js'
 import { groupBy } from '#platform/group-by.js'
 import { headerLength, schemaIdOf } from '#platform/registry.js'
-import { toAvroContainer } from './avro-container.js'
 
 export type Insert = (table: string, container: Buffer, rows: number) => Promise<void>
 export type TableWriter = {

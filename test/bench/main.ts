@@ -2,16 +2,26 @@
 import { readFileSync } from 'node:fs'
 import { onStopSignal } from '../../deploy/embedded/launcher/stop-signals.js'
 import { capacityTables } from './capacity/tables.js'
+import { measureMarts } from './marts/measure.js'
+import { martTables } from './marts/tables.js'
 import { readOptions } from './options.js'
 import { writeDocuments } from './report/documents.js'
 import { headlineOf, problemsOf, tablesOf, toText } from './report/tables.js'
 import type { Results } from './results.js'
 import { runBench } from './run.js'
+import type { OnStarted } from './system.js'
 
 const options = readOptions(process.argv.slice(2))
 const began = Date.now()
 const say = (line: string) =>
   process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${line}\n`)
+
+if (options.marts !== undefined) {
+  const figures = await measureMarts({ transactions: options.marts, say, onStarted: stopWhenInterrupted() })
+  if (options.json) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
+  else print(martTables(figures).map(toText))
+  process.exit()
+}
 
 const results = options.from === undefined ? await run() : readResults(options.from)
 
@@ -30,6 +40,12 @@ else
 if (options.docs) for (const path of writeDocuments(results)) say(`written: ${path}`)
 
 async function run(): Promise<Results> {
+  const form = options.full ? 'full' : 'short'
+  return runBench({ form, growTo: options.growth, say, onStarted: stopWhenInterrupted() })
+}
+
+/** To be called with what has to be stopped if the run is interrupted, the last one first. */
+function stopWhenInterrupted(): OnStarted {
   const stops: (() => Promise<void>)[] = []
   const stopAll = async () => {
     for (const stop of stops.reverse()) await stop()
@@ -41,8 +57,7 @@ async function run(): Promise<Results> {
     },
     hurry: () => process.exit(130),
   })
-  const form = options.full ? 'full' : 'short'
-  return runBench({ form, growTo: options.growth, say, onStarted: (stop) => stops.push(stop) })
+  return (stop) => stops.push(stop)
 }
 
 function readResults(file: string): Results {

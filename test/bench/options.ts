@@ -4,6 +4,8 @@ import { toCount } from '../support/to-count.js'
 export type Options = {
   full: boolean
   growth: number | undefined
+  /** How many transactions the marts are asked about; undefined where they are not. */
+  marts: number | undefined
   json: boolean
   docs: boolean
   from: string | undefined
@@ -30,6 +32,11 @@ export const readOptions = (argv: readonly string[]): Options => {
       'fill a system of its own up to so many shops (10 million unless said), and compare with the start; 10 minutes or more',
       (text) => toCount(text),
     )
+    .option(
+      '--marts [transactions]',
+      'only the questions of analysts: an engine of its own with one large organisation (10 million transactions unless said); 20 minutes',
+      (text) => toCount(text),
+    )
     .option('--json', 'the figures as JSON on standard output, instead of tables', false)
     .option('--from <file>', 'run nothing: read the JSON of an earlier run')
     .option('--docs', 'write plot and tables into docs/; the run has to be a full one', false)
@@ -40,15 +47,19 @@ export const readOptions = (argv: readonly string[]): Options => {
 Examples:
   npm run bench                                              the short form, about 3 minutes
   npm run -s bench -- --full --growth --json > run.json      everything, kept in a file
+  npm run bench -- --marts 1000000                           analysts' questions to a million transactions
   npm run bench -- --from run.json --docs                    that run into docs/performance.md and docs/capacity.md
   npm run bench -- --from docs/performance.json --capacity   what much more would need, by the last run in docs/`,
     )
   const given = command
     .parse(argv, { from: 'user' })
-    .opts<{ growth?: number | true; from?: string } & Omit<Options, 'growth'>>()
+    .opts<{ growth?: number | true; marts?: number | true; from?: string } & Omit<Options, 'growth' | 'marts'>>()
   if (given.from && (given.full || given.growth))
     command.error('--from reads an earlier run: leave out --full and --growth')
+  if (given.marts && (given.full || given.growth || given.from || given.docs))
+    command.error('--marts stands alone, or with --json')
   if (given.docs && !given.full && !given.from)
     command.error('docs/ shows full runs only: add --full, or --from with a full run')
-  return { ...given, from: given.from, growth: given.growth === true ? tenMillion : given.growth }
+  const countOf = (value: number | true | undefined) => (value === true ? tenMillion : value)
+  return { ...given, from: given.from, growth: countOf(given.growth), marts: countOf(given.marts) }
 }

@@ -46,8 +46,8 @@ beforeAll(async () => {
   const { packages } = (await (await fetch(`${system.edgeUrl}/downloads/index.json`)).json()) as {
     packages: { install: string }[]
   }
-  expect(packages).toHaveLength(2)
-  for (const { install } of packages) {
+  expect(packages).toHaveLength(4)
+  for (const { install } of packages.filter((each) => each.install.startsWith('npm '))) {
     const [npm = '', ...words] = install.split(' ')
     await execa(npm, [...words, '--prefix', words.includes('-g') ? prefix : project, '--no-audit', '--no-fund'], {
       cwd: project,
@@ -69,6 +69,29 @@ it('runs what its README shows, in plain Node', async () => {
   const { stdout } = await execa(process.execPath, ['program.mjs'], { cwd: project, env: { WEIR_KEY: org.key } })
   expect(showsIn(textOf('text'), stdout), stdout).toBe(true)
 })
+
+// Their binaries are in packages of npm.
+const node = `node-${process.platform}-${process.arch}`
+const runtimes: [name: string, what: string, command: string[]][] = [
+  ...['22', '24', '26'].map((major): [string, string, string[]] => [
+    `Node ${major}`,
+    `${node}@${major}`,
+    [`node_modules/${node}/bin/node`],
+  ]),
+  ['Bun', 'bun@1', ['node_modules/.bin/bun', 'run']],
+  ['Deno', 'deno@2', ['node_modules/.bin/deno', 'run', '-A']],
+]
+it.each(runtimes)('runs what its README shows in %s', async (_, what, [command = '', ...words]) => {
+  const own = await mkdtemp(join(folder, 'runtime-'))
+  await execa('npm', ['install', '--no-audit', '--no-fund', what, join(project, client)], { cwd: own, env })
+  await writeFile(join(own, 'program.mjs'), program)
+  const { key } = await newOrganisation('sdk-runtime')
+  const { stdout } = await execa(join(own, command), [...words, 'program.mjs'], { cwd: own, env: { WEIR_KEY: key } })
+  // Bun and Deno write objects in other lines, with other quotes.
+  expect(bare(stdout), stdout).toContain('{accepted:1,refused:1}')
+  if (what.startsWith(node)) expect(showsIn(textOf('text'), stdout), stdout).toBe(true)
+})
+const bare = (text: string): string => text.replaceAll(/[\s'"]/g, '').replaceAll(/,(?=[}\]])/g, '')
 
 it('compiles in a new project as its README stands, with no settings at all', async () => {
   await mkdir(join(project, 'node_modules/@types'), { recursive: true })

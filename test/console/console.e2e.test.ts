@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { itDeep } from '../support/it-deep.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { analyst, newOrganisation, operate, system } from '../support/system/system.js'
+import { startReceiver } from '../support/webhook-receiver.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
 import {
   attack,
@@ -20,6 +22,7 @@ import {
   seeItLive,
   shop,
 } from './scenarios.js'
+import { endWebhook, makeWebhook, testWebhook } from './webhook-scenario.js'
 
 // The console on the real system, in a real browser.
 
@@ -89,6 +92,18 @@ it('shows what was sold, exact to the cent, and gives the query that says the sa
   await page.locator('.foot').first().getByText('SQL', { exact: true }).click()
   const rows = await analyst.query<{ amount: string }>((await page.locator('.foot pre').first().textContent()) ?? '')
   expect(rows).toMatchObject([{ transactions: 3, amount: 1234.8 }])
+  expect(faultsOf.get(page)).toEqual([])
+})
+
+it('makes a webhook whose secret verifies what comes, and shows what its receiver answers', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const receiver = await startReceiver()
+  onTestFinished(receiver.close)
+  const page = await openConsole(browser, await newSubject('console-webhooks'))
+  const secret = await makeWebhook(page, receiver.url)
+  await testWebhook(page, receiver.url, () => receiver.answer(() => 500))
+  for (const { text, headers } of receiver.received) new Webhook(secret).verify(text, headers as Record<string, string>)
+  expect(await endWebhook(page)).not.toBe(secret)
   expect(faultsOf.get(page)).toEqual([])
 })
 

@@ -7,6 +7,8 @@ import { findChromium, noChromium } from './browser.js'
 import { fill } from './pretend/fill.js'
 import { keys } from './pretend/pretend-edge.js'
 import { startPretended } from './pretend/start.js'
+import { fillWebhooks } from './pretend/webhooks.js'
+import { typeReferences } from './pretend/world.js'
 import {
   everyPage,
   faultsOf,
@@ -18,6 +20,7 @@ import {
   type Subject,
   visit,
 } from './scenarios.js'
+import { endWebhook, makeWebhook, testWebhook } from './webhook-scenario.js'
 
 // The page alone, in a real browser: a pretended edge answers as agreed. What people do with it is tried on the real system:
 // console.e2e.test.ts.
@@ -232,6 +235,99 @@ describe('the console', () => {
       await page.getByText('Nothing waits.').waitFor()
     },
   )
+
+  it('makes webhooks, tests, changes and deletes them, and looks by itself what came of a test', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, { ...subject, key: keys.other })
+    await goTo(page, 'Webhooks')
+    await page.getByText('weir webhooks create --org other').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    // What is refused says why, and stays in the form.
+    await page.getByLabel('Address').fill('http://10.0.0.1/hook')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('plain http leads only to networks that the operator allows').waitFor()
+    expect(await page.getByLabel('Address').inputValue()).toBe('http://10.0.0.1/hook')
+    const [taking, failing] = ['https://example.com/hook', 'https://example.com/500']
+    await makeWebhook(page, taking)
+    await testWebhook(page, taking, async () => {
+      await page.getByLabel('Address').fill(failing)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('The webhook is changed.').waitFor()
+    })
+    await page.locator('td summary').first().click()
+    await page.getByText('Traceback: <b>no such table</b>').waitFor()
+    await endWebhook(page)
+    expect(faultsOf.get(page)).toEqual([])
+  })
+
+  it('shows the log of a webhook by state and page by page, and has deliveries made again, one or all of a time', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const { good, failing, ended } = fillWebhooks(edge.webhooks, 'demo')
+    const page = await openConsole(browser, subject)
+    const open = async (one: typeof good) => {
+      await visit(page, ['A webhook', `#/webhooks/${one.webhook.webhook_id}`])
+      await page.getByText(one.webhook.url).waitFor()
+    }
+    const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr')
+    await open(good)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.getByRole('link', { name: 'Newest' }).waitFor()
+    await page.getByRole('button', { name: 'failed' }).click()
+    await eventually(async () => expect(await rows.count()).toBe(1))
+    expect(new URL(page.url()).hash).toContain('?state=failed')
+    await rows.locator('summary', { hasText: 'what was in it is no longer kept' }).waitFor()
+    // With the keyboard: the sentence has the focus, and says in the end what came of it.
+    await page.getByRole('button', { name: /^Deliver again msg_/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('The delivery of request.completed was delivered: 200 after 8 ms.').waitFor()
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('was delivered')
+
+    await page.getByRole('button', { name: 'Deliver again all of a time' }).click()
+    await page.getByRole('button', { name: 'Deliver them' }).click()
+    await page.getByText('9 deliveries are on their way again').waitFor()
+    await eventually(async () => expect(await page.getByText('pending', { exact: true }).count()).toBe(1))
+    await page.getByLabel('What was made').selectOption('own')
+    await page.getByLabel('From', { exact: true }).fill('2020-01-31T12:00:00')
+    await page.getByLabel('Until', { exact: true }).fill('2020-01-31T13:00:00')
+    await page.getByRole('button', { name: 'Deliver again all of a time' }).click()
+    await page.getByRole('button', { name: 'Deliver them' }).click()
+    await page.getByText('There is nothing in this time').waitFor()
+
+    await open(failing)
+    await page.getByText('Your receiver does not take what comes next').waitFor()
+    await open(ended)
+    await page.getByText('The receiver has not taken a delivery for 72 hours').waitFor()
+    expect(await page.getByRole('button', { name: 'Send a test' }).count()).toBe(0)
+    // An operator sees them, and changes none.
+    const operator = await openConsole(browser, { ...subject, key: keys.operator })
+    await visit(operator, ['A webhook', `#/webhooks/${failing.webhook.webhook_id}?org=demo`])
+    await operator.getByText('Webhooks of another organisation are changed with a key of theirs').waitFor()
+    expect(await operator.getByRole('button', { name: /test|Disable|Save|again/ }).count()).toBe(0)
+    expect(faultsOf.get(page)).toEqual([])
+  })
+
+  it('marks the fields that some released version has not had, and none where there is no release', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    const marks = page.getByRole('region', { name: 'Fields of shops' }).locator('.badge')
+    await visit(page, ['Types', '#/types?type=shops'])
+    expect(await marks.count()).toBe(0)
+    const types = typeReferences()
+    for (const field of types.find(({ type }) => type === 'shops')?.fields ?? []) {
+      if (field.name === 'region') Object.assign(field, { since: '0.2.0' })
+      if (field.name === 'is_public') Object.assign(field, { since: null })
+    }
+    await page.route('**/v1/types', (route) => route.fulfill({ json: { types } }))
+    await page.reload()
+    await page.getByText('Clients and schemas of an earlier version do not have the fields that are marked.').waitFor()
+    expect(await marks.allTextContents()).toEqual(['since 0.2.0', 'new, in no release yet'])
+    expect(await findBarriers(page)).toEqual([])
+  })
 
   it('changes one value in many refused records, with a preview, and saves a group as a file', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
@@ -466,6 +562,16 @@ describe('the console', () => {
     expect(head).toBe('day,amount,savings,transactions,rows')
     expect(first).toMatch(/^\d{4}-\d\d-\d\d,[\d.]+,[\d.]+,\d+,\d+$/)
 
+    // A segment of one's own, with its condition and its members.
+    await page.getByRole('combobox', { name: 'Segment' }).selectOption('big spenders')
+    await page.getByText("amount > 500 and region in ( 'GB' , 'IE' )").waitFor()
+    const [members] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download who is in it now' }).click(),
+    ])
+    expect(members.suggestedFilename()).toBe('big spenders.csv')
+    await page.getByText('3 customers.').waitFor()
+
     // With the keyboard: days of one's own, a shop by its bar, and another time to buy in.
     await page.getByLabel('Period').focus()
     await page.keyboard.type('from')
@@ -476,7 +582,7 @@ describe('the console', () => {
     await page.getByRole('link', { name: 'Show all time, all regions and all shops' }).click()
     await page.getByRole('link', { name: 'Corner Books 2' }).focus()
     await page.keyboard.press('Enter')
-    await eventually(async () => expect(await page.getByLabel('Shop').inputValue()).not.toBe(''))
+    await eventually(async () => expect(await page.getByRole('combobox', { name: 'Shop' }).inputValue()).not.toBe(''))
     await page.getByLabel('Bought within').selectOption('30')
     await page.getByRole('region', { name: 'Recommendations', exact: true }).getByText('more often').first().waitFor()
     expect(await findBarriers(page)).toEqual([])

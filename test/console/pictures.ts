@@ -4,12 +4,21 @@ import type { Page } from 'playwright-core'
 import { startBrowser } from './browser.js'
 import { fill } from './pretend/fill.js'
 import { keys, startPretendEdge } from './pretend/pretend-edge.js'
+import { pretendPassword } from './pretend/sql.js'
 
 // Pictures of every page, to be looked at: npx tsx --conditions=source test/console/pictures.ts <folder> [page …]
 // With WEIR_URL, WEIR_KEY and WEIR_OPERATOR_KEY they are of a system that runs, of which they show a few records more.
 
-/** What the pictures are of: an edge, two keys, a shop that has changed and a request of offers. */
-type Shown = { url: string; key: string; operatorKey: string; shop: string; request: string; stop: () => Promise<void> }
+/** What the pictures are of: an edge, two keys, a shop that has changed, a request of offers, and webhooks: one that works, one that fails, one that is disabled. */
+type Shown = {
+  url: string
+  key: string
+  operatorKey: string
+  shop: string
+  request: string
+  webhooks: string[]
+  stop: () => Promise<void>
+}
 
 const [folder = '/tmp/pictures', ...wanted] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
@@ -31,8 +40,15 @@ const pages: Record<string, string> = {
   type: '#/types?type=offers',
   topics: '#/topics',
   topic: '#/topics/weir.accepted.offers',
+  webhooks: '#/webhooks',
+  'webhooks-first': '#/webhooks',
+  webhook: `#/webhooks/${shown.webhooks[0]}`,
+  'webhook-failing': `#/webhooks/${shown.webhooks[1]}`,
+  'webhook-disabled': `#/webhooks/${shown.webhooks[2]}`,
   quality: '#/quality',
   analytics: '#/analytics?time=90',
+  sql: '#/sql?q=select+day,+sum(transactions)+as+transactions,+sum(amount)+as+amount%0Afrom+sales_by_day+--+all+shops%0Awhere+region+%3D+%27GB%27%0Agroup+by+day%0Aorder+by+day',
+  'sql-first': '#/sql',
   keys: '#/keys?org=demo',
   'own-keys': '#/keys',
   audit: '#/audit',
@@ -41,6 +57,7 @@ const pages: Record<string, string> = {
 // Without a manager's key of a system that runs, the operator's shows those pages.
 const managerKey = url ? shown.operatorKey : keys.manager
 const byKey: Record<string, string> = {
+  'webhooks-first': url ? shown.key : keys.other,
   keys: shown.operatorKey,
   'own-keys': managerKey,
   audit: managerKey,
@@ -95,6 +112,13 @@ for (const { name, ...look } of looks) {
       await page.keyboard.press('Enter')
       await page.locator('.found').waitFor()
     }
+    if (title === 'sql') {
+      await page.getByLabel('Password').fill(pretendPassword)
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('button', { name: 'Plot' }).click()
+    }
+    if (title === 'webhook') await page.locator('td summary').nth(6).click()
     if (title === 'group') await page.getByRole('button', { name: 'Mend it' }).first().click()
     await page.waitForTimeout(url ? 2000 : 700)
     await page.screenshot({ path: `${folder}/${title}-${name}.png`, fullPage: true })
@@ -133,6 +157,7 @@ async function showPretended(): Promise<Shown> {
     operatorKey: keys.operator,
     shop: shop?.id ?? '',
     request: String(request?.request_id),
+    webhooks: edge.webhooks.known.map(({ webhook }) => webhook.webhook_id),
     stop: async () => void (await edge.stop()),
   }
 }
@@ -166,5 +191,9 @@ async function showReal(edgeUrl: string): Promise<Shown> {
   const bad = [{ value: -1 }, { region: 'Great Britain' }, { name: '' }, { shop_id: crypto.randomUUID() }]
   const request = await upload('offers', [offerOf(shop), ...bad.map((over) => offerOf(shop, over))])
   await wait(5_000)
-  return { url: edgeUrl, key, operatorKey, shop, request, stop: async () => {} }
+  const webhooksOf = async (): Promise<string[]> => {
+    const answer = await fetch(`${edgeUrl}/v1/webhooks`, { headers: { authorization: `Bearer ${key}` } })
+    return ((await answer.json()) as { webhooks: { webhook_id: string }[] }).webhooks.map((each) => each.webhook_id)
+  }
+  return { url: edgeUrl, key, operatorKey, shop, request, webhooks: await webhooksOf(), stop: async () => {} }
 }

@@ -227,9 +227,11 @@ export const everyPage = (id: string): [title: string, address: string][] => [
   ["A record's journey", `#/journey/shops/${id}`],
   ['Quality', '#/quality'],
   ['Analytics', '#/analytics?time=90'],
+  ['SQL', '#/sql'],
   ['Types', '#/types?type=offers'],
   ['Topics', '#/topics'],
   ['weir.accepted.shops', '#/topics/weir.accepted.shops'],
+  ['Webhooks', '#/webhooks'],
 ]
 
 export const visit = async (page: Page, [title, address]: [string, string]): Promise<void> => {

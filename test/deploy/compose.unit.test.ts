@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { kafkaProperties } from '../../deploy/embedded/servers/kafka.js'
+import { configSchema as delivery } from '../../services/delivery/config.js'
 import { configSchema as edge } from '../../services/edge/config.js'
 import { configSchema as integrity } from '../../services/integrity/config.js'
 import { configSchema as operator } from '../../services/operator/config.js'
@@ -30,7 +31,7 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   volumes: Record<string, unknown>
 }
 const services = Object.entries(compose.services)
-const schemas: Record<string, { properties: object }> = { edge, integrity, sink, provision: operator }
+const schemas: Record<string, { properties: object }> = { edge, integrity, sink, delivery, provision: operator }
 const ours = services.filter(([, { build }]) => build)
 
 // The host of an image may have a port, as in host:5000/name:tag. The tag stands after the last slash.

@@ -16,7 +16,7 @@ it('hands the words that name the cluster on, and each right to the service that
   const lines = stdout.split('\n')
   const cluster = '--bootstrap-server kafka:9093 --command-config /my files/admin.properties'
   expect(lines[0]).toBe(
-    `/opt/kafka-acls.sh ${cluster} --add --allow-principal User:CN=weir edge,O=acme --operation Write --topic weir.submitted. --resource-pattern-type prefixed`,
+    `/opt/kafka-acls.sh ${cluster} --add --allow-principal User:CN=weir edge,O=acme --operation Read --operation Write --topic weir.submitted. --resource-pattern-type prefixed`,
   )
   for (const user of ['weir-integrity', 'weir-sink', 'weir-operator'])
     expect(lines.filter((line) => line.includes(`--allow-principal User:${user} `)).length).toBeGreaterThan(2)

@@ -8,6 +8,7 @@ import { pages } from './snippets.js'
 const root = join(import.meta.dirname, '../..')
 const documents = [
   ...pages,
+  'clients/python/README.md',
   'clients/typescript/README.md',
   'clients/uploader/README.md',
   'clients/conformance/README.md',

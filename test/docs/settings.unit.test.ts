@@ -42,6 +42,7 @@ it('knows what each service, the operator, the launcher and compose read', () =>
   const readers = new Set(settings().flatMap((each) => each.readers))
   expect([...readers].sort()).toEqual([
     'compose',
+    'delivery',
     'edge',
     'embedded',
     'integrity',
@@ -53,7 +54,7 @@ it('knows what each service, the operator, the launcher and compose read', () =>
   expect(readBy('compose')).toContain('SUBNET')
   expect(readBy('launcher')).toContain('DATA_DIR')
   expect(settings().filter(({ name }) => name === 'LOG_LEVEL')).toMatchObject([
-    { fallback: 'info', readers: ['edge', 'integrity', 'sink', 'compose', 'embedded'] },
+    { fallback: 'info', readers: ['edge', 'integrity', 'sink', 'delivery', 'compose', 'embedded'] },
     { fallback: 'error', readers: ['operator'] },
   ])
 })

@@ -10,7 +10,7 @@ import { type FaultStack, startStack } from './stack/start-stack.js'
 
 // One seed each, on one system; `npm run faults` runs many.
 const within = 600_000
-const organisations = sized(2, 3)
+const organisations = sized(1, 3)
 
 /** A system whose organisations have so many lanes; and a scenario on it, after which all must be well. */
 const createWell = (lanes: number) => {

@@ -77,6 +77,11 @@ it('records come from the uploader to the analyst, and the operator finds nothin
   await eventually(async () =>
     expect(JSON.parse(await weir('verify', '--org', org, '--json'))).toMatchObject({ is_clean: true }),
   )
+  const { body: feed } = await get<{ events: { id: string }[]; next: string }>('/v1/feeds?types=shops,interactions')
+  expect(feed.events.map(({ id }) => id)).toContain(shopId)
+  expect((await get(`/v1/feeds/shops?after=${new Date(Date.now() - 60_000).toISOString()}`)).body).toMatchObject({
+    events: [{ id: shopId }],
+  })
 })
 
 describe('a downstream team gets in with the settings that its page names', () => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { eventually } from '../support/eventually.js'
+import { itDeep } from '../support/it-deep.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
 import { kill } from '../support/system/processes.js'
@@ -220,7 +221,8 @@ describe('an interaction with an Idempotency-Key', () => {
     expect(await found(id)).toEqual([id, 200])
   })
 
-  it('is found by its request id when integrity is killed before it decides, and the retry has the same id', async () => {
+  // In every run a batch is: test/journeys/no-verdict.e2e.test.ts.
+  itDeep('has its request id where integrity is killed before it decides, and so has the retry', async () => {
     // An edge of its own, so that nobody has to wait for the usual half a minute.
     const edge = await startEdge({ VERDICT_TIMEOUT_MS: '1000' })
     const key = newKey()

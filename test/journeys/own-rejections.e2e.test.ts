@@ -228,44 +228,48 @@ it('shows an organisation its refused records, and submits them again once their
   ])
 })
 
-it('submits each once: by two callers, by an operator beside them, and by another edge where one is killed', async () => {
-  const { org, offers } = await withRefusedOffers('each-once', 60)
-  const other = await startEdge({})
-  const uploaders = [org.uploader, createUploader(other.url, org.key)]
-  kill('integrity', 'SIGSTOP')
-  const filter = { type: 'offers' }
-  const placed = await Promise.all([0, 1, 0, 1].map((i) => order(uploaders[i] as Uploader, { filter, limit: 40 })))
-  const taken = () => placed.reduce((sum, { body }) => sum + body.submitted, 0)
-  // Orders that are placed at the same moment may all mean the same 40: the answer of all but one says so, and the next takes the rest.
-  while (taken() < 60 && placed.length < 8) placed.push(await order(org.uploader, { filter, limit: 40 }))
-  expect(placed.map(({ status }) => status)).toEqual(placed.map(() => 202))
-  expect(taken()).toBe(60)
-  const keyed = { 'idempotency-key': randomUUID() }
-  const [first, second] = [await order(org.uploader, { filter }, keyed), await order(org.uploader, { filter }, keyed)]
-  expect(second.body.request_id).toBe(first.body.request_id)
-  expect((await order(org.uploader, { filter, limit: 1 }, keyed)).status).toBe(409)
-  // What was ordered is claimed: an operator's run has nothing to do. The edge that took the orders is killed in the middle.
-  const { stdout } = await runWeir(['rejected', 'retry', '--org', org.name, '--all', '--json'], {
-    ...system.env,
-    EDGE_URL: other.url,
-  })
-  expect(JSON.parse(stdout)).toMatchObject({ accepted: 0, refused: 0, resumed: 0 })
-  kill('edge')
-  kill('integrity', 'SIGCONT')
+// In every run, test/journeys/rejected submits refused records again, each once, and test/faults kills what decides them.
+itDeep(
+  'submits each once: by two callers, by an operator beside them, and by another edge where one is killed',
+  async () => {
+    const { org, offers } = await withRefusedOffers('each-once', 60)
+    const other = await startEdge({})
+    const uploaders = [org.uploader, createUploader(other.url, org.key)]
+    kill('integrity', 'SIGSTOP')
+    const filter = { type: 'offers' }
+    const placed = await Promise.all([0, 1, 0, 1].map((i) => order(uploaders[i] as Uploader, { filter, limit: 40 })))
+    const taken = () => placed.reduce((sum, { body }) => sum + body.submitted, 0)
+    // Orders that are placed at the same moment may all mean the same 40: the answer of all but one says so, and the next takes the rest.
+    while (taken() < 60 && placed.length < 8) placed.push(await order(org.uploader, { filter, limit: 40 }))
+    expect(placed.map(({ status }) => status)).toEqual(placed.map(() => 202))
+    expect(taken()).toBe(60)
+    const keyed = { 'idempotency-key': randomUUID() }
+    const [first, second] = [await order(org.uploader, { filter }, keyed), await order(org.uploader, { filter }, keyed)]
+    expect(second.body.request_id).toBe(first.body.request_id)
+    expect((await order(org.uploader, { filter, limit: 1 }, keyed)).status).toBe(409)
+    // What was ordered is claimed: an operator's run has nothing to do. The edge that took the orders is killed in the middle.
+    const { stdout } = await runWeir(['rejected', 'retry', '--org', org.name, '--all', '--json'], {
+      ...system.env,
+      EDGE_URL: other.url,
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ accepted: 0, refused: 0, resumed: 0 })
+    kill('edge')
+    kill('integrity', 'SIGCONT')
 
-  const afterwards = createUploader(other.url, org.key)
-  for (const { body } of placed) expect(await finished(afterwards, body.request_id)).toMatchObject({ given_up: 0 })
-  const all = await Promise.all(placed.map(({ body }) => finished(afterwards, body.request_id)))
-  expect(all.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(60)
-  await untilQuiet(system.env.KAFKA_BROKERS)
-  await eventually(async () => {
-    const found = await versionsOf(org)
-    expect(found.map(({ id }) => id)).toEqual(offers.map(({ offer_id }) => String(offer_id)).sort())
-    expect(found.every(({ versions }) => versions === 1)).toBe(true)
-  })
-  await other.stop()
-  await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
-})
+    const afterwards = createUploader(other.url, org.key)
+    for (const { body } of placed) expect(await finished(afterwards, body.request_id)).toMatchObject({ given_up: 0 })
+    const all = await Promise.all(placed.map(({ body }) => finished(afterwards, body.request_id)))
+    expect(all.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(60)
+    await untilQuiet(system.env.KAFKA_BROKERS)
+    await eventually(async () => {
+      const found = await versionsOf(org)
+      expect(found.map(({ id }) => id)).toEqual(offers.map(({ offer_id }) => String(offer_id)).sort())
+      expect(found.every(({ versions }) => versions === 1)).toBe(true)
+    })
+    await other.stop()
+    await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
+  },
+)
 
 it('does not undo an upload of a moment ago: what was overtaken is left out, and the rest is sent', async () => {
   const { org, offers, shopId } = await withRefusedOffers('overtaken-order', 3)

@@ -8,6 +8,7 @@ import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
+import { untilQuiet } from '../support/system/groups.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const kafka = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
@@ -85,4 +86,22 @@ it.each([
     expect(rows).toHaveLength(1)
   })
   await setAside(value)
+})
+
+it('the sink passes over a message without a value, and goes on', async () => {
+  const org = await newOrganisation('poison')
+  const countSetAside = () =>
+    analyst.query(`select count() as count from weir.rejections where has(problems.code, 'undecodable')`)
+  const before = await countSetAside()
+  const key = `${org.name}/${randomUUID()}`
+  for (const partition of [0, 1, 2, 3])
+    await stranger.send({ topic: 'weir.accepted.courses', messages: [{ partition, key, value: null }] })
+  const record = sampleOf(course, { is_deleted: false })
+  expect((await org.uploader.upload('courses', [record])).status).toBe(200)
+  await eventually(async () => {
+    const rows = await analyst.query('select 1 from weir.courses where course_id = {id:UUID}', { id: record.course_id })
+    expect(rows).toHaveLength(1)
+  })
+  await untilQuiet(system.env.KAFKA_BROKERS)
+  expect(await countSetAside()).toEqual(before)
 })

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { execa } from 'execa'
+import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
@@ -10,6 +12,7 @@ import { eventually } from '../support/eventually.js'
 import { itDeep } from '../support/it-deep.js'
 import { sampleOf } from '../support/sample.js'
 import { sized } from '../support/sized.js'
+import { untilQuiet } from '../support/system/groups.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
@@ -94,6 +97,27 @@ it('makes a damaged index right: what was missing is known again, and an alien n
 
   expect(await operate<Rebuilt>(['rebuild', 'index'])).toMatchObject({ added: 1, removed: 1, swapped: true })
   expect([await statusOf(lost?.shop_id), await statusOf(alien), await statusOf(kept?.shop_id)]).toEqual([200, 400, 200])
+})
+
+it('leaves out a record that is gone, unless it came again', async () => {
+  const org = await newOrganisation('index-gone')
+  const [gone, again] = shops(2)
+  expect((await org.uploader.upload('shops', [gone, again])).status).toBe(200)
+  await untilQuiet(system.env.KAFKA_BROKERS)
+  const stranger = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING }).producer()
+  await stranger.connect()
+  for (const each of [gone, again]) {
+    const key = `${org.name}/${each?.shop_id}`
+    await stranger.send({
+      topic: 'weir.accepted.shops',
+      messages: [{ key, partition: partitionOf(key, 4), value: null }],
+    })
+  }
+  await stranger.disconnect()
+  expect((await org.uploader.upload('shops', [again])).status).toBe(200)
+  expect(await operate<Rebuilt>(['rebuild', 'index'])).toMatchObject({ added: 0, removed: 1, undecodable: 0 })
+  const { rows } = await pool.query(`select id from integrity.entities where org_id = $1`, [org.name])
+  expect(rows).toEqual([{ id: again?.shop_id }])
 })
 
 itDeep('leaves nothing in the way when it is killed, and nothing at all when it is interrupted', async () => {

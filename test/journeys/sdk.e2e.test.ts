@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { createWeir } from '../../clients/typescript/src/index.js'
 import {
+  answerDifferences,
   conformanceCases,
   createNames,
   type Exchange,
@@ -182,15 +183,10 @@ const watch = (exchanges: readonly Exchange[], names: Names) => {
       differences.push(`request ${made} was not asked for`)
       return response
     }
-    const { status, body } = exchange.answer
+    const answered = { status: response.status, text: await response.clone().text() }
     const found = [
       ...requestDifferences(names, exchange.request, String(input), init),
-      ...names.differences(
-        { status, body },
-        { status: response.status, body: await response.clone().json() },
-        'answer',
-        false,
-      ),
+      ...answerDifferences(names, exchange.answer, answered),
     ]
     differences.push(...found.map((difference) => `request ${made}: ${difference}`))
     return response

@@ -76,6 +76,7 @@ it('shows with weir status how the system is, and the last verify', async () => 
     'edge true',
     'integrity true',
     'sink true',
+    'delivery true',
   ])
   const stages = new Set(found.kafka.found.map(({ stage }) => stage))
   expect(stages).toEqual(new Set(['decide', 'write']))
@@ -94,6 +95,7 @@ it('shows with weir status what is left while parts are away, each named', async
       { name: 'edge', is_ready: true },
       { name: 'integrity', is_ready: false },
       { name: 'sink', is_ready: true },
+      { name: 'delivery', is_ready: true },
     ],
   })
   const said = found.wrong.map(({ what }) => what).join('\n')

@@ -6,7 +6,7 @@ import { brokenRules, type Rules } from './rules.js'
 import { runHistory } from './system.js'
 
 // More of them: MODEL_RUNS=100000 MODEL_SEED=7 npx vitest run --project unit test/model
-const runs = Number(process.env.MODEL_RUNS ?? sized(700, 1500))
+const runs = Number(process.env.MODEL_RUNS ?? sized(400, 1500))
 const seed = Number(process.env.MODEL_SEED ?? 5)
 
 const check = (

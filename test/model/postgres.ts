@@ -165,7 +165,8 @@ export const createPostgres = (rules: Rules, lanes: number) => {
       const wanted = [...wantedOf(at.type, fresh)].map(entityName)
       const known = new Set(wanted.filter((name) => cache.has(name) || entities.has(name)))
       const world = {
-        isKnown: (entity: Entity) => known.has(entityName(entity)),
+        isKnown:
+          known.size === new Set(wanted).size ? ('all' as const) : (entity: Entity) => known.has(entityName(entity)),
         takenBefore: pick(
           keyed,
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),

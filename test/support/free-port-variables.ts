@@ -4,6 +4,7 @@ const variables = [
   'EDGE_PORT',
   'INTEGRITY_PORT',
   'SINK_PORT',
+  'DELIVERY_PORT',
   'KAFKA_PORT',
   'REGISTRY_PORT',
   'POSTGRES_PORT',

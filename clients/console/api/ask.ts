@@ -9,10 +9,11 @@ export class AskError extends Error {
 }
 
 export type AskOptions = {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: unknown
   signal?: AbortSignal
   idempotencyKey?: string
+  headers?: Record<string, string>
 }
 
 /** Asks the edge for JSON. */
@@ -28,12 +29,16 @@ export type AskDeps = {
 
 export const createAsk =
   ({ key, onLost, onKeyEnded }: AskDeps): Ask =>
-  async <Answer>(path: string, { method = 'GET', body, signal, idempotencyKey }: AskOptions = {}): Promise<Answer> => {
+  async <Answer>(
+    path: string,
+    { method = 'GET', body, signal, idempotencyKey, headers }: AskOptions = {},
+  ): Promise<Answer> => {
     const response = await fetch(path, {
       method,
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${key}`,
+        ...headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },

@@ -88,8 +88,8 @@ const codes: Record<string, string> = {
 export const toneOf = (state: string): string => tones.find(([, states]) => states.includes(state))?.[0] ?? 'plain'
 
 const tones: [string, string[]][] = [
-  ['accepted', ['accepted', 'accepted_since', 'active', 'ok', 'published', 'stored', 'done']],
-  ['refused', ['refused', 'rejected', 'deleted', 'expired', 'revoked', 'away', 'open']],
+  ['accepted', ['accepted', 'accepted_since', 'active', 'ok', 'published', 'stored', 'done', 'enabled', 'delivered']],
+  ['refused', ['refused', 'rejected', 'deleted', 'expired', 'revoked', 'away', 'open', 'failed', 'failing']],
   ['waiting', ['partial', 'pending', 'waiting', 'waited', 'running']],
   ['interactions', ['retried', 'changed']],
 ]

@@ -16,11 +16,14 @@ import { RefusedGroupPage } from '../pages/rejected/group.js'
 import { RejectedPage } from '../pages/rejected/rejected.js'
 import { RequestPage } from '../pages/request.js'
 import { RequestsPage } from '../pages/requests.js'
+import { SqlPage } from '../pages/sql-loaded.js'
 import { TopicsPage } from '../pages/topics.js'
 import { TypesPage } from '../pages/types.js'
 import { UploadRunPage } from '../pages/upload/run.js'
 import { UploadPage } from '../pages/upload/upload.js'
 import { WaitingPage } from '../pages/waiting.js'
+import { WebhookPage } from '../pages/webhooks/webhook.js'
+import { WebhooksPage } from '../pages/webhooks/webhooks.js'
 import { useUpload } from '../uploads/use-upload.js'
 import { Boundary } from './boundary.js'
 import { goTo, keepOrg, linkTo, orgIn, type PageProps, type Route, useRoute } from './route.js'
@@ -43,8 +46,10 @@ const pages: Page[] = [
   { name: 'journey', title: 'Journey', page: JourneyPage, isFor: (me) => may(me, 'data:read') },
   { name: 'quality', title: 'Quality', page: QualityPage, isFor: (me) => may(me, 'rejections:read') },
   { name: 'analytics', title: 'Analytics', page: AnalyticsPage, isFor: (me) => may(me, 'analytics:read') },
+  { name: 'sql', title: 'SQL', page: SqlPage, isFor: (me) => may(me, 'analytics:read') },
   { name: 'types', title: 'Types', page: TypesPage, isFor: () => true },
   { name: 'topics', title: 'Topics', page: TopicsPage, isFor: () => true },
+  { name: 'webhooks', title: 'Webhooks', page: WebhooksPage, isFor: (me) => may(me, 'webhooks:manage') },
   { name: 'keys', title: 'Keys', page: KeysPage, isFor: manages },
   { name: 'audit', title: 'What was done', page: AuditPage, isFor: manages },
   {
@@ -59,6 +64,7 @@ const inner: Record<string, ComponentType<PageProps>> = {
   requests: RequestPage,
   rejected: RefusedGroupPage,
   upload: UploadRunPage,
+  webhooks: WebhookPage,
 }
 
 /** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */

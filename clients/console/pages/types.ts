@@ -1,11 +1,11 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { TypeReference } from '../../typescript/src/endpoints.js'
+import type { FieldReference, TypeReference } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
 import { html } from '../components/html.js'
 import { kindWords, limitWords } from '../components/kinds.js'
-import { Card, PageHead, Snippets, Table } from '../components/shown.js'
+import { Badge, Card, PageHead, Snippets, Table } from '../components/shown.js'
 import { count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 
@@ -40,18 +40,25 @@ const TypeDetail = ({ type }: { type: TypeReference }): VNode => {
     <${Table} label=${`Fields of ${type.type}`} head=${html`<th scope="col">Field</th><th scope="col">What it holds</th><th scope="col">Required</th><th scope="col">About</th>`}>
       ${type.fields.map(
         (field) => html`<tr key=${field.name}>
-        <td class="nowrap"><code>${field.name}</code></td>
+        <td class="nowrap"><code>${field.name}</code><${Since} since=${field.since} /></td>
         <td class="text">${field.to ? html`id of <a href=${linkTo(['types'], { type: field.to })}>${field.to}</a>` : kindWords(field)}${limitWords(field) && html`<span class="soft small"> ${limitWords(field)}</span>`}</td>
         <td>${field.required ? html`<strong>yes</strong>` : html`<span class="soft">no</span>`}</td>
-        <td class="text soft">${field.about}</td>
+        <td class="text soft">${field.about}${field.of_person && html` <span class="small">(${field.of_person})</span>`}</td>
       </tr>`,
       )}
     <//>
+    ${type.fields.some(({ since }) => since !== undefined) && html`<p class="soft small">Clients and schemas of an earlier version do not have the fields that are marked.</p>`}
   <//>
   <${Card} title="To copy">
     <${Snippets} label=${`An upload of ${type.type}`} texts=${type.snippets} />
     <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>; <code>weir-client</code> is at <a href="/downloads/">downloads</a>. ${may(me, `${type.type}:write`) && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
   <//>`
+}
+
+/** The mark beside a field that an earlier release lacks: since which release the field is there. */
+const Since = ({ since }: Pick<FieldReference, 'since'>): VNode | null => {
+  if (since === undefined) return null
+  return html` <${Badge} state="changed" words=${since === null ? 'new, in no release yet' : `since ${since}`} />`
 }
 
 /** In columns: what refers to most stands on the left, what refers to nothing on the right. */

@@ -19,10 +19,19 @@ type CallRequest = {
   path: string
   /** JSON. It is the same text in each attempt: with another one the Idempotency-Key would be refused. */
   body?: string
+  /** Instead of it: a body of any length in lines, the same bytes each time that it is opened, answered in lines meanwhile. */
+  lined?: LinedBody | undefined
   idempotencyKey?: string | undefined
   /** For an answer that says by itself that not all is decided: what to say if it stays so. */
   undecided?: (json: unknown) => string | undefined
   keepalive?: boolean | undefined
+}
+
+export type LinedBody = {
+  headers: Record<string, string>
+  open: () => BodyInit
+  /** Is called for each line of the answer as it comes. What it throws ends the call; the last line is what the answer is judged by. */
+  onLine: (line: unknown) => Promise<void>
 }
 
 type CallAnswer = { status: number; json: unknown; headers: Headers }
@@ -35,11 +44,13 @@ export const createCall =
   async (request, { signal, onRetry, giveUpAfterMs = 600_000 } = {}) => {
     const advice = 'give it as a number of milliseconds, like 60_000'
     if (!(giveUpAfterMs > 0)) throw new WeirError('usage', `giveUpAfterMs is ${giveUpAfterMs}`, advice)
-    const endsAt = performance.now() + giveUpAfterMs
+    let endsAt = performance.now() + giveUpAfterMs
+    const { lined } = request
     const headers = {
-      accept: 'application/json',
+      accept: lined ? 'application/x-ndjson, application/json' : 'application/json',
       authorization: `Bearer ${key}`,
       ...(request.body !== undefined && { 'content-type': 'application/json' }),
+      ...lined?.headers,
       ...(request.idempotencyKey !== undefined && { 'idempotency-key': request.idempotencyKey }),
     }
     const attempt = () => {
@@ -49,18 +60,30 @@ export const createCall =
         redirect: 'manual' as const,
         ...(request.keepalive && { keepalive: true }),
         ...(request.body !== undefined && { body: request.body }),
+        // Without duplex, Node and browsers refuse a body that is a stream.
+        ...(lined && { body: lined.open(), duplex: 'half' }),
       }
-      const longest = Math.min(longestAttempt(request), Math.max(0, endsAt - performance.now()))
-      return fetchWithin(longest, signal, async (ending) => {
+      const left = Math.max(0, endsAt - performance.now())
+      const longest = lined ? left : Math.min(longestAttempt(request), left)
+      return fetchWithin(longest, signal, async (ending, begin) => {
         const response = await fetch(url + request.path, { ...init, signal: ending })
-        return { status: response.status, headers: response.headers, text: await response.text() }
+        const { status, headers } = response
+        if (!lined || !response.ok) return { status, headers, text: await response.text() }
+        // It may go on for hours: its time begins anew with each line.
+        const text = await lastLineOf(response, async (line) => {
+          endsAt = performance.now() + giveUpAfterMs
+          begin(giveUpAfterMs)
+          await lined.onLine(line)
+        })
+        return { status, headers, text }
       })
     }
 
     for (let attempts = 1; ; attempts += 1) {
       const failure = await attempt().then(
         ({ status, headers, text }) => judge(request, { status, headers, json: parse(text) }),
-        (cause: unknown) => noAnswer(url, request, cause),
+        (cause: unknown) =>
+          cause instanceof WeirError ? { error: cause, retryAfterMs: undefined } : noAnswer(url, request, cause),
       )
       if ('answered' in failure) return failure.answered
       signal?.throwIfAborted()
@@ -116,6 +139,33 @@ const noAnswer = (
   return { error, retryAfterMs: isUntrusted ? undefined : 0 }
 }
 
+/** Hands over the lines of an answer as they come, and returns the last of them. One that ends within a line was cut off. */
+const lastLineOf = async (response: Response, onLine: (line: unknown) => Promise<void>): Promise<string> => {
+  const decoder = new TextDecoder()
+  const reader = response.body?.getReader()
+  let last = ''
+  let rest = ''
+  try {
+    for (let isOver = !reader; !isOver; ) {
+      const piece = await reader?.read()
+      isOver = !piece || piece.done
+      const lines = (rest + decoder.decode(piece?.value, { stream: !isOver })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line.trim() === '') continue
+        await onLine(parse(line))
+        last = line
+      }
+    }
+  } catch (reason) {
+    // The rest is not read: without this the connection would stay open.
+    reader?.cancel().catch(() => {})
+    throw reason
+  }
+  if (rest.trim() !== '' || last === '') throw new Error('the answer was cut off')
+  return last
+}
+
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -145,21 +195,26 @@ const jitter = (attempts: number): number =>
 // too: 32 bytes in a millisecond are a quarter of a megabit in a second.
 const longestAttempt = ({ body }: CallRequest): number => 90_000 + (body?.length ?? 0) / 32
 
-/** Runs the work with a signal that ends it after a time, or when the caller's own signal says so. */
+/** Runs the work with a signal that ends it after a time, which it may begin anew, or when the caller's own signal says so. */
 const fetchWithin = async <T>(
   ms: number,
   signal: AbortSignal | undefined,
-  work: (ending: AbortSignal) => Promise<T>,
+  work: (ending: AbortSignal, begin: (ms: number) => void) => Promise<T>,
 ): Promise<T> => {
   signal?.throwIfAborted()
   // Not AbortSignal.any: on Node 20 it keeps memory for as long as the caller's signal lives.
   const ending = new AbortController()
   const stop = () => ending.abort(signal?.reason)
-  const end = () => ending.abort(new Error(`none within ${Math.round(ms / 1000)} s`))
-  const timer = setTimeout(end, Math.min(ms, longestTimer))
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const begin = (within: number) => {
+    clearTimeout(timer)
+    const end = () => ending.abort(new Error(`none within ${Math.round(within / 1000)} s`))
+    timer = setTimeout(end, Math.min(within, longestTimer))
+  }
+  begin(ms)
   signal?.addEventListener('abort', stop)
   try {
-    return await work(ending.signal)
+    return await work(ending.signal, begin)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)

@@ -306,6 +306,66 @@ export interface WaitingRecord {
   until: string
 }
 
+export interface FeedEvent {
+  type: string
+  id: string
+  /** of two events of one record, the higher is the later; one that comes again has the same */
+  version: number
+  accepted_at: string
+  /** whether this version deleted the record */
+  is_deleted: boolean
+  /** every field of the type, null where the record has none; times are in UTC */
+  record: Record<string, unknown>
+}
+
+export interface FeedPage {
+  /** empty where there is nothing more at this moment */
+  events: FeedEvent[]
+  /** what to give as `after` next; also in the header `Weir-Next-Cursor` */
+  next: string
+}
+
+export interface Webhook {
+  webhook_id: string
+  url: string
+  events: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired')[]
+  created_at: string
+  /** whether anything is delivered to it */
+  enabled: boolean
+  disabled_at: string | null
+  /** why, in words */
+  disabled_reason: string | null
+  /** since when what comes next could not be delivered */
+  failing_since: string | null
+  /** since when the oldest delivery waits */
+  waiting_since: string | null
+}
+
+export interface WebhookDelivery {
+  /** the header webhook-id of the delivery */
+  delivery_id: string
+  event: 'records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired' | 'test'
+  state: 'pending' | 'delivered' | 'failed'
+  /** how many events or records are in it */
+  records: number | null
+  created_at: string
+  /** when it was delivered, or given up */
+  ended_at: string | null
+  attempts: number
+  /** the last attempts, the newest last */
+  tried: ({
+    at: string
+    /** how long it took */
+    ms: number
+    /** null where nothing was answered */
+    status: number | null
+    /** the first 2 KB of it */
+    answer?: string
+    /** why nothing was answered */
+    problem?: string
+  })[]
+}
+
 export interface MartReference {
   /** the view's name in ClickHouse's database `weir`, and in the address of its rows */
   name: string
@@ -336,6 +396,117 @@ export interface MartRows {
   sql: string
   /** whether there are more rows than `limit` */
   truncated: boolean
+}
+
+export interface SqlRows {
+  /** those of the rows, in their order */
+  columns: {
+    name: string
+    /** in ClickHouse */
+    type: string
+  }[]
+  /** each a list of values; decimals and whole numbers of 64 bits or more are text, so that they stay exact */
+  rows: (unknown[])[]
+  /** whether there are more rows than these: than `limit`, or than 8 MB of them */
+  truncated: boolean
+  /** how many rows ClickHouse read for it; null where it does not tell */
+  rows_read: number | null
+  /** how many bytes these were; null where it does not tell */
+  bytes_read: number | null
+  /** how long it took */
+  seconds: number
+}
+
+export interface PersonExport {
+  person: {
+    /** as it was asked for */
+    id: string
+    /** records that name one of these are here */
+    customer_ids: string[]
+    /** and those that name one of these */
+    user_ids: string[]
+    /** user_ids that several customers share: what is kept under them cannot be said to be about one of these */
+    not_followed: {
+      user_id: string
+      /** how many have it, or had it */
+      customers: number
+    }[]
+  }
+  exported_at: string
+  /** every version that is kept of every record that names the person */
+  records: KeptRecord[]
+  /** refused records that name the person, the oldest first */
+  refused: KeptRefusal[]
+  /** records that name the person, and wait for what they refer to */
+  waiting: KeptWait[]
+  /** what was made of these records */
+  derived: DerivedFact[]
+  /** where copies may be that an export cannot read */
+  elsewhere: {
+    where: string
+    what: string
+    /** for how long */
+    kept: string
+  }[]
+}
+
+export interface KeptRecord {
+  type: string
+  id: string
+  /** grows with each version of a record */
+  version: number
+  /** whether this is the newest version; others are former ones */
+  is_current: boolean
+  accepted_at: string
+  /** whether this version deletes the record */
+  is_deleted: boolean
+  /** every field of the type */
+  record: Record<string, unknown>
+}
+
+export interface KeptRefusal {
+  type: string
+  /** what was given as its id */
+  id: string | null
+  request_id: string
+  rejected_at: string
+  problems: Problem[]
+  /** as it was given; where `truncated`, the text of its beginning */
+  record: unknown
+  /** whether the record was too large to be kept whole */
+  truncated: boolean
+}
+
+export interface KeptWait {
+  type: string
+  id: string
+  request_id: string
+  since: string
+  until: string
+  /** what it waits for */
+  for: Reference[]
+  /** the fields that it has */
+  record: Record<string, unknown>
+}
+
+export interface DerivedFact {
+  /** the mart, or `own_segments`: the segments of your own that the customer is or was in */
+  from: string
+  /** by the names of the columns; money is text, so that it stays exact */
+  values: Record<string, unknown>
+}
+
+export interface SavedQuery {
+  /** what people call it */
+  name: string
+  query: string
+  /** what it answers */
+  about: string | null
+  /** grows by one each time that it is saved */
+  version: number
+  saved_at: string
+  /** the name of the key that saved it last, or the id of a key without a name */
+  saved_by: string
 }
 
 export interface ListedRequest {
@@ -503,6 +674,10 @@ export interface FieldReference {
   above?: number
   min?: number
   max?: number
+  /** the version that it came with, null where it is in no release yet; left out where every release has had it */
+  since?: string | null
+  /** `pseudonym`: it names a person. `personal`: it says something of the person whom the record names */
+  of_person?: 'personal' | 'pseudonym'
 }
 
 export interface TopicReference {
@@ -578,8 +753,8 @@ export interface Audited {
   at: string
   /** whose keys, limits or records they are */
   org: string
-  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled'
-  /** the id of the key or of the order, the organisation, or the type of the records */
+  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled' | 'segment_set' | 'segment_dropped' | 'webhook_created' | 'webhook_changed' | 'webhook_deleted' | 'webhook_secret_rotated' | 'webhook_disabled' | 'person_exported'
+  /** the id of the key, of the order, of the webhook or of the person, the organisation, the type of the records, or the name of the segment */
   subject: string
   by: Actor
   request_id: string | null
@@ -855,6 +1030,109 @@ export interface Endpoints {
       complete: boolean
     }
   }
+  'GET /v1/feeds/{type}': {
+    query: {
+      /** `beginning`: every record as it is now, then each change. `now`: what comes from now on. A time: what was accepted since then; of what the log no longer holds, every record that changed since then, as it is now. Or the `next` of an answer */
+      after?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** how long to wait where there is nothing yet, from `0s` to `50s` */
+      wait?: string | undefined
+    }
+    answer: FeedPage
+  }
+  'GET /v1/feeds': {
+    query: {
+      /** such as `shops,offers`, or `all` */
+      types: string
+      /** `beginning`: every record as it is now, then each change. `now`: what comes from now on. A time: what was accepted since then; of what the log no longer holds, every record that changed since then, as it is now. Or the `next` of an answer */
+      after?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** how long to wait where there is nothing yet, from `0s` to `50s` */
+      wait?: string | undefined
+    }
+    answer: FeedPage
+  }
+  'POST /v1/webhooks': {
+    body: {
+      /** where deliveries go: https, and a public address unless the operator allows others */
+      url: string
+      /** what it is told of */
+      events: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired')[]
+    }
+    answer: {
+      webhook_id: string
+      /** what deliveries are signed with; shown this once */
+      secret: string
+    }
+  }
+  'GET /v1/webhooks': {
+    answer: {
+      webhooks: Webhook[]
+    }
+  }
+  'GET /v1/webhooks/{webhook_id}': {
+    answer: Webhook
+  }
+  'PATCH /v1/webhooks/{webhook_id}': {
+    body: {
+      /** where deliveries go: https, and a public address unless the operator allows others */
+      url?: string | undefined
+      /** what it is told of */
+      events?: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired')[] | undefined
+      enabled?: boolean | undefined
+    }
+    answer: Webhook
+  }
+  'DELETE /v1/webhooks/{webhook_id}': {
+    answer: {
+      webhook_id: string
+    }
+  }
+  'POST /v1/webhooks/{webhook_id}/rotate': {
+    body: {
+      /** for how long the former secret signs, too */
+      grace_seconds?: number | undefined
+    }
+    answer: {
+      webhook_id: string
+      /** what deliveries are signed with; shown this once */
+      secret: string
+      former_until: string
+    }
+  }
+  'POST /v1/webhooks/{webhook_id}/test': {
+    answer: {
+      delivery_id: string
+    }
+  }
+  'GET /v1/webhooks/{webhook_id}/deliveries': {
+    query: {
+      state?: 'pending' | 'delivered' | 'failed' | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      deliveries: WebhookDelivery[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'POST /v1/webhooks/{webhook_id}/replay': {
+    body: {
+      /** one of the delivery log */
+      delivery_id?: string | undefined
+      since?: string | number | Date | undefined
+      until?: string | number | Date | undefined
+    }
+    answer: {
+      /** how many */
+      deliveries: number
+    }
+  }
   'GET /v1/marts': {
     answer: {
       marts: MartReference[]
@@ -862,7 +1140,7 @@ export interface Endpoints {
   }
   'GET /v1/marts/{mart}': {
     query: {
-      /** the first day; for `sales_by_day`, `recommendations`, `interactions_by_day`, `funnel`, `refusals_by_day` */
+      /** the first day; for `sales_by_day`, `segment_sizes`, `recommendations`, `interactions_by_day`, `funnel`, `refusals_by_day` */
       from?: string | undefined
       /** the last day; for the same */
       to?: string | undefined
@@ -884,6 +1162,39 @@ export interface Endpoints {
       limit?: number | undefined
     }
     answer: MartRows
+  }
+  'POST /v1/sql': {
+    body: {
+      /** one statement that reads */
+      query: string
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: SqlRows
+  }
+  'GET /v1/persons/{id}/export': {
+    answer: PersonExport
+  }
+  'GET /v1/queries': {
+    answer: {
+      queries: SavedQuery[]
+    }
+  }
+  'PUT /v1/queries/{name}': {
+    body: {
+      /** at most 20000 characters */
+      query: string
+      /** what it answers */
+      about?: string | null | undefined
+      /** the one that is replaced */
+      version?: number | undefined
+    }
+    answer: SavedQuery
+  }
+  'DELETE /v1/queries/{name}': {
+    answer: {
+      name: string
+    }
   }
   'GET /v1/requests': {
     query: {

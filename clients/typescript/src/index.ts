@@ -1,4 +1,6 @@
 import { createCall } from './call.js'
+import { createFeeds, type Feeds } from './downstream/feeds.js'
+import { createImport, type ImportBody, type ImportOptions, type ImportResult } from './files/import.js'
 import { createInteractions, type Interactions } from './interactions.js'
 import { type AuditList, createAudit, createKeys, type Keys } from './keys.js'
 import { type RecordTypes, recordTypes, type TypeName } from './record-types.js'
@@ -11,7 +13,10 @@ import { createWaiting, type WaitingRecords } from './waiting.js'
 import { WeirError } from './weir-error.js'
 
 export type { CallOptions, RetryNotice } from './call.js'
-export type { AwaitedRecord, VersionConflict } from './endpoints.js'
+export type { CursorStore, EventReader, FeedOptions, Feeds, ReadOptions } from './downstream/feeds.js'
+export { verifyWebhook, type WebhookHeaders, type WebhookMessage, type WebhookOptions } from './downstream/webhooks.js'
+export type { AwaitedRecord, FeedEvent, FeedPage, VersionConflict } from './endpoints.js'
+export type { ImportBody, ImportOptions, ImportResult } from './files/import.js'
 export type {
   InteractionFilter,
   InteractionInWaiting,
@@ -69,6 +74,8 @@ export type Uploads<Item> = {
   send: (records: readonly Item[], options?: SendRecordsOptions) => Promise<SendResult>
   /** Sends any number of records, cut into requests, a few at a time. */
   upload: (records: Iterable<Item> | AsyncIterable<Item>, options?: UploadOptions<Item>) => Promise<UploadSummary>
+  /** Sends a file as it is, CSV or NDJSON of any length, in one request that is gone on with where it is cut off. */
+  import: (body: ImportBody, options: ImportOptions) => Promise<ImportResult>
 }
 
 export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[Name]> } & {
@@ -78,6 +85,8 @@ export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[N
   interactions: Interactions
   /** For interactions that come one by one, and are to be sent many at a time. */
   recorder: (options?: RecorderOptions) => Recorder
+  /** What was accepted, in the order in which it was. */
+  feeds: Feeds
   requests: Requests
   rejections: Rejections
   quality: Quality
@@ -97,6 +106,7 @@ export type WeirConfig = {
 export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): Weir => {
   const call = createCall({ url: readUrl(url), key: readKey(key), fetch })
   const sendTexts = createSendTexts(call)
+  const importBody = createImport(call)
 
   const uploadsOf = <Item>(name: keyof RecordTypes): Uploads<Item> => {
     const type = recordTypes[name]
@@ -104,6 +114,7 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
       ...type,
       send: (records, options) => sendTexts(type, records.map(toText), options),
       upload: (records, options) => uploadAll({ type, sendTexts }, records, options),
+      import: (body, options) => importBody(type, body, options),
     }
   }
   const names = Object.keys(recordTypes) as (keyof RecordTypes)[]
@@ -120,6 +131,7 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
     },
     recorder: (options) => createRecorder(sendTexts, options),
     interactions: { ...uploads.interactions, ...createInteractions(call) },
+    feeds: createFeeds(call),
     requests: createRequests(call),
     rejections: createRejections(call),
     quality: createQuality(call),

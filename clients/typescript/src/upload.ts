@@ -141,7 +141,8 @@ export const uploadAll = async <Item>(
   throw reason
 }
 
-const calling = async (name: string, work: () => unknown): Promise<void> => {
+/** Runs a callback of the caller. What it throws is an error of its own, and no failure of a request. */
+export const calling = async (name: string, work: () => unknown): Promise<void> => {
   try {
     await work()
   } catch (cause) {

@@ -39,6 +39,8 @@ export class WeirError extends Error {
   readonly problems: readonly RecordProblem[]
   /** Records that would replace something else than `ifVersion` says: what was sent, and what is there. */
   readonly conflicts: readonly VersionConflict[]
+  /** Where a feed can go on after a cursor whose next events are no longer kept: to be given as `after`. */
+  readonly restart: string | undefined
   /** How far an upload came before it stopped. */
   progress: UploadProgress | undefined
 
@@ -46,7 +48,7 @@ export class WeirError extends Error {
     kind: WeirErrorKind,
     message: string,
     remedy: string,
-    more: Partial<Pick<WeirError, 'status' | 'requestId' | 'idempotencyKey' | 'problems' | 'conflicts'>> & {
+    more: Partial<Pick<WeirError, 'status' | 'requestId' | 'idempotencyKey' | 'problems' | 'conflicts' | 'restart'>> & {
       cause?: unknown
     } = {},
   ) {
@@ -58,6 +60,7 @@ export class WeirError extends Error {
     this.idempotencyKey = more.idempotencyKey
     this.problems = more.problems ?? []
     this.conflicts = more.conflicts ?? []
+    this.restart = more.restart
   }
 }
 
@@ -68,13 +71,15 @@ export const errorOfAnswer = (status: number, json: unknown, idempotencyKey: str
     request_id?: unknown
     problems?: RecordProblem[]
     conflicts?: VersionConflict[]
+    restart?: unknown
   }
   const message = typeof said.message === 'string' ? said.message : `the answer was ${status} without a message`
   const requestId = typeof said.request_id === 'string' ? said.request_id : undefined
   const problems = Array.isArray(said.problems) ? said.problems : []
   const conflicts = Array.isArray(said.conflicts) ? said.conflicts : []
+  const restart = typeof said.restart === 'string' ? said.restart : undefined
   const { kind, remedy } = conflicts.length > 0 ? staleVersion : meaningOf(status)
-  return new WeirError(kind, message, remedy, { status, requestId, idempotencyKey, problems, conflicts })
+  return new WeirError(kind, message, remedy, { status, requestId, idempotencyKey, problems, conflicts, restart })
 }
 
 const staleVersion = {
@@ -93,6 +98,7 @@ const meaningOf = (status: number): { kind: WeirErrorKind; remedy: string } => {
     return { kind: 'usage', remedy: 'check the url given to createWeir, and the id that was asked for' }
   if (status === 409)
     return { kind: 'conflict', remedy: 'send the first body again with this Idempotency-Key, or use a new key' }
+  if (status === 410) return { kind: 'usage', remedy: 'go on with `restart` as `after`' }
   if (status === 413) return { kind: 'usage', remedy: 'send fewer records in one request' }
   if (status === 0 || (status >= 300 && status < 400))
     return { kind: 'usage', remedy: 'the address redirects; give createWeir the url that it redirects to' }

@@ -6,11 +6,11 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { catalogue } from '../../../schemas/catalogue.js'
 import type { RecordType } from '../../../schemas/record.js'
+import { spoil } from '../../../schemas/samples/broken.js'
+import { amountsFor, isBroken, recordAt, type Sample } from '../../../schemas/samples/records.js'
 import { csvLine } from '../../typescript/src/files/refused-csv.js'
 import { UsageError } from '../read/row.js'
 import { count } from '../report/progress.js'
-import { spoil } from '../sample/broken.js'
-import { amountsFor, isBroken, recordAt, type Sample } from '../sample/records.js'
 import type { Terminal } from './options.js'
 
 type SampleFormat = 'csv' | 'ndjson'
@@ -22,6 +22,7 @@ type SampleOptions = {
   broken: number
   format: SampleFormat
   types?: RecordType[]
+  until?: number
 }
 
 export const addSample = (program: Command, terminal: Terminal): void => {
@@ -32,12 +33,18 @@ export const addSample = (program: Command, terminal: Terminal): void => {
     .option('--shops <number>', 'how many shops, instead of one for every 50 customers', readNumber)
     .option('--types <types>', 'only these, such as shops,offers', readTypes)
     .requiredOption('--out <folder>', 'where the files go; made if it is not there')
-    .option('--seed <number>', 'another one gives other records; the same one always the same', readNumber, 1)
+    .option(
+      '--seed <number>',
+      'another one gives other records; the same one, with --until, always the same',
+      readNumber,
+      1,
+    )
+    .option('--until <day>', 'where the records end, such as 2026-01-01; without it, today', readDay)
     .option('--broken <share>', 'make that share of the rows wrong, such as 2%', readShare, 0)
     .option('--format <format>', 'csv or ndjson', readSampleFormat, 'csv')
     .action(async (options: SampleOptions) => {
-      const { seed, broken, format, out } = options
-      const sample: Sample = { seed, broken, amounts: amountsFor(options.customers, options.shops) }
+      const { seed, broken, format, out, until = today() } = options
+      const sample: Sample = { seed, broken, until, amounts: amountsFor(options.customers, options.shops) }
       await mkdir(out, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
         throw new UsageError(`the folder ${out} cannot be made (${error.code}): name another one with --out`)
       })
@@ -82,6 +89,15 @@ const readShare = (given: string): number => {
   const share = /^(\d{1,3}(?:\.\d+)?)%$/.exec(given)?.[1]
   if (share !== undefined && Number(share) <= 100) return Number(share) / 100
   throw new UsageError(`"${given}" is no share: write one such as --broken 2%`)
+}
+
+const aDay = 86_400_000
+const today = (): number => Math.floor(Date.now() / aDay) * aDay
+
+const readDay = (given: string): number => {
+  const day = /^\d{4}-\d\d-\d\d$/.test(given) ? Date.parse(given) : Number.NaN
+  if (!Number.isNaN(day)) return day
+  throw new UsageError(`"${given}" is no day: write one such as 2026-01-01`)
 }
 
 const readSampleFormat = (given: string): SampleFormat => {

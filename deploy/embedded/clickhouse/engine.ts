@@ -70,12 +70,14 @@ export const openEngine = (path: string, config: string, threads: number, onRefu
 
   // The engine tells what it has read in all, not for which statement: so it is known of a statement that had the engine for itself.
   const runMeasured = async (sql: string, format: string, under: Surroundings): Promise<StatementResult> => {
+    const { ended } = writes.looks()
     const [first, second] = [await readSoFar(), await readSoFar()]
     const before = begun
     const wasAlone = running === 0
     return run(sql, format, under, async () => {
       if (!wasAlone || begun !== before + 1) return undefined
       const after = await readSoFar()
+      if (writes.looks().begun !== ended) return undefined
       const ownBytes = second.bytes - first.bytes
       return { rows: after.rows - second.rows - second.own, bytes: Math.max(0, after.bytes - second.bytes - ownBytes) }
     })

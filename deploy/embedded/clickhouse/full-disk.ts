@@ -55,11 +55,17 @@ export const watchRefusedWrites = (path: string, onRefused: () => void) => {
   const before = Number(session.query(counter, 'TabSeparatedRaw'))
   let last: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
+  let [begun, ended] = [0, 0]
 
   const look = async (): Promise<void> => {
     next = undefined
-    const result = await session.queryAsync(counter, { format: 'TabSeparatedRaw' })
-    if (Number(result.text()) > before) onRefused()
+    begun++
+    try {
+      const result = await session.queryAsync(counter, { format: 'TabSeparatedRaw' })
+      if (Number(result.text()) > before) onRefused()
+    } finally {
+      ended++
+    }
   }
   /** Resolves after a look that begins later than this call. Those who ask during a look share the one after it. */
   const checked = (): Promise<void> => {
@@ -74,6 +80,8 @@ export const watchRefusedWrites = (path: string, onRefused: () => void) => {
 
   return {
     checked,
+    /** How many looks have begun, and how many have ended: each is a reading too. */
+    looks: () => ({ begun, ended }),
     close: async (): Promise<void> => {
       clearInterval(timer)
       await last

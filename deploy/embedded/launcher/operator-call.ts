@@ -21,14 +21,14 @@ const optionsOf = (withValue: string, alone: string): Options => {
 
 /** The options of all commands: those behind which a value follows, and the others. A test compares them with the commands. */
 export const operatorOptions = optionsOf(
-  'code demo-key-file examples expires file grace history index lanes limit missing name new-partitions org partitions record records rejections request ' +
-    'requests scopes since type until verdicts wait',
-  'all csv dry-run even-superseded json manage mend operator print strict yes',
+  'about at code count delivery demo-key-file events examples expected expires file from grace history index lanes limit missing name new-partitions org out ' +
+    'partitions record records rejections request requests scopes seed since state to type until url verdicts wait where with',
+  'all all-versions csv deletes dry-run duplicates even-superseded json manage mend new-fields operator print quick restart strict yes',
 )
 
 /** Those of the uploader's commands. */
 export const uploaderOptions = optionsOf(
-  'broken const customers date-format decimal delimiter encoding format key-file map max-errors out seed shops trial type types ' +
+  'broken const customers date-format decimal delimiter encoding format key-file map max-errors out seed shops trial type types until ' +
     'url uuid-from wait zone',
   'dry-run json restart skip-unknown',
 )

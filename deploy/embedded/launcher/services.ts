@@ -10,6 +10,7 @@ import { type Addresses, type AddressFile, addressFiles, type LauncherConfig } f
 
 const services = [
   { name: 'sink', port: 'SINK_PORT', stopsBy: 'ends the inserts that it has begun' },
+  { name: 'delivery', port: 'DELIVERY_PORT', stopsBy: 'notes what came of the attempts under way' },
   // The edge answers its open requests before it ends, and they wait for integrity's verdicts.
   { name: 'integrity', port: 'INTEGRITY_PORT', neededBy: ['edge'], stopsBy: 'ends the batches that it has begun' },
   { name: 'edge', port: 'EDGE_PORT', stopsBy: 'answers the requests that are under way, for 5 s at most' },
@@ -21,6 +22,7 @@ const services = [
  */
 const overlooked = {
   sink: ['inserts'],
+  delivery: [] as string[],
   integrity: ['decisions', 'partitions', 'memory'],
   edge: services.map(({ name }) => name as string),
 }
@@ -77,7 +79,8 @@ export const provision = (
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
   // Our own parts take what they take, and the launcher says which one cannot start.
-  const words = ['provision', '--wait', ownsAllParts(config) ? '600s' : '60s', '--demo-key-file', demoKeyFile(config)]
+  const wait = ownsAllParts(config) ? '600s' : '60s'
+  const words = ['provision', '--quick', '--wait', wait, '--demo-key-file', demoKeyFile(config)]
   const definition = {
     name: 'provision',
     command: process.execPath,
@@ -112,7 +115,16 @@ export const serviceEnvironment = (config: LauncherConfig): Record<string, strin
   EDGE_PORT: String(config.ports.EDGE_PORT),
   INTEGRITY_PORT: String(config.ports.INTEGRITY_PORT),
   SINK_PORT: String(config.ports.SINK_PORT),
-  PEERS: `integrity=http://127.0.0.1:${config.ports.INTEGRITY_PORT},sink=http://127.0.0.1:${config.ports.SINK_PORT}`,
+  DELIVERY_PORT: String(config.ports.DELIVERY_PORT),
+  PEERS: (
+    [
+      ['integrity', 'INTEGRITY_PORT'],
+      ['sink', 'SINK_PORT'],
+      ['delivery', 'DELIVERY_PORT'],
+    ] as const
+  )
+    .map(([name, port]) => `${name}=http://127.0.0.1:${config.ports[port]}`)
+    .join(),
 })
 
 /** Where the services find the parts: the embedded ClickHouse as the user who may write. */

@@ -26,7 +26,7 @@ export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: numbe
       await mkdir(home, { recursive: true })
     },
     isReady: () => answersHttp(`http://127.0.0.1:${port}/ping`),
-    neededBy: ['edge', 'sink'],
+    neededBy: ['edge', 'sink', 'delivery'],
     stopsBy: 'ends the queries that are under way, for 2 s at most',
   }
 }

@@ -64,7 +64,7 @@ export const kafkaPart = (options: {
       })
     },
     isReady: () => answersKafka(port, hostOf(node)),
-    neededBy: ['edge', 'integrity', 'sink'],
+    neededBy: ['edge', 'integrity', 'sink', 'delivery'],
     stopsBy: 'closes its logs',
   }
 }

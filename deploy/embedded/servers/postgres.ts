@@ -34,7 +34,7 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
       await removeStalePid(cluster)
     },
     isReady: () => answersPostgres(options.port),
-    neededBy: ['edge', 'integrity'],
+    neededBy: ['edge', 'integrity', 'delivery'],
     stopsBy: 'writes to its disk what it has in memory',
     // Fast shutdown: SIGTERM would wait for every client to leave.
     stopSignal: 'SIGINT',

@@ -32,6 +32,6 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       await mkdir(home, { recursive: true })
     },
     isReady: () => answersHttp(`http://127.0.0.1:${options.port}/apis/ccompat/v7/subjects`),
-    neededBy: ['edge', 'integrity', 'sink'],
+    neededBy: ['edge', 'integrity', 'sink', 'delivery'],
   }
 }

@@ -1,4 +1,4 @@
-// The packages that the edge serves at /downloads/: the SDK and the uploader, as npm packs them. Made in a folder of their own, because
+// The packages that the edge serves at /downloads/: the SDKs, the uploader and what assistants start, as npm packs them, and a wheel. Made in a folder of their own, because
 // packing builds beside the sources. For the image: node deploy/embedded/setup/downloads.mjs dist/downloads
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,9 +6,21 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hashOf } from './sources.mjs'
 import { root, runTool } from './tool.mjs'
+import { makeWheel } from './wheel.mjs'
 
 const stamp = '.made-from'
-const madeOf = ['clients/typescript', 'clients/uploader', 'schemas', 'tsconfig.json', 'package-lock.json', 'LICENSE']
+const madeOf = [
+  'clients/mcp',
+  'clients/python/README.md',
+  'clients/python/pyproject.toml',
+  'clients/python/src',
+  'clients/typescript',
+  'clients/uploader',
+  'schemas',
+  'tsconfig.json',
+  'package-lock.json',
+  'LICENSE',
+]
 
 /** Puts the packages into `to`; takes them from `before`, where they were made from the same sources. */
 export async function makeDownloads(to, before) {
@@ -21,16 +33,25 @@ export async function makeDownloads(to, before) {
   try {
     mkdirSync(to, { recursive: true })
     const client = stage(folder, 'clients/typescript', ['src', 'tsconfig.json', 'tsconfig.build.json'])
-    const uploader = stage(folder, 'clients/uploader', [])
+    const bundled = ['clients/uploader', 'clients/mcp'].map((path) => ({ path, staged: stage(folder, path, []) }))
     // Compiled where it is staged, so that its source maps name the sources that are packed with it.
     cpSync(join(root, 'tsconfig.json'), join(folder, 'tsconfig.json'))
     const nextStep = 'The edge goes without /downloads/; npm run check may show what is wrong.'
     const run = (name, args, cwd) => runTool({ name, command: process.execPath, args, nextStep, cwd })
     await run('pack-client', [bin('typescript/bin/tsc'), '-p', join(client, 'tsconfig.build.json')])
-    const words = ['build', '--outDir', join(uploader, 'dist'), '--emptyOutDir']
-    await run('pack-uploader', [bin('vite/bin/vite.js'), ...words], join(root, 'clients/uploader'))
+    for (const { path, staged } of bundled) {
+      const words = ['build', '--outDir', join(staged, 'dist'), '--emptyOutDir']
+      await run(`pack-${path.split('/').at(-1)}`, [bin('vite/bin/vite.js'), ...words], join(root, path))
+    }
     const npm = process.env.npm_execpath
-    const pack = ['pack', client, uploader, '--ignore-scripts', '--pack-destination', resolve(to)]
+    const pack = [
+      'pack',
+      client,
+      ...bundled.map(({ staged }) => staged),
+      '--ignore-scripts',
+      '--pack-destination',
+      resolve(to),
+    ]
     await runTool({
       name: 'pack-downloads',
       command: npm ? process.execPath : 'npm',
@@ -39,6 +60,7 @@ export async function makeDownloads(to, before) {
       cwd: folder,
       env: withoutOptions(process.env),
     })
+    makeWheel(to)
     writeFileSync(join(to, stamp), hash)
   } finally {
     rmSync(folder, { recursive: true, force: true })

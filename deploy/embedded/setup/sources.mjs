@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './tool.mjs'
 
-// What `npm pack` makes beside a client's sources. It is none of them: a running system is not built anew for it.
-const packed = /^clients\/[^/]+\/(dist(\/|$)|LICENSE$|[^/]+\.tgz$)/
+// What `npm pack` and Python make beside a client's sources. It is none of them: a running system is not built anew for it.
+const packed = /^clients\/([^/]+\/(dist(\/|$)|LICENSE$|[^/]+\.tgz$)|.*__pycache__)/
 
 /** Whether a path below the clone is a source, and not made of one. */
 export const isSource = (path) => !packed.test(path)

@@ -9,6 +9,11 @@ import type { Placement } from './placement.js'
 // The statements with which the rows of kept marts are made anew.
 
 const { database } = names
+
+// One thread each: analysts and the sink need ClickHouse, too. With two, a machine of two cores stored a sixth fewer transactions while
+// the marts of their organisation were made anew.
+const besideOthers = `settings max_threads = 1, max_bytes_before_external_group_by = 2000000000, max_bytes_before_external_sort = 2000000000`
+
 const partOf = ({ kept: { parts } }: KeptMart): string => parts?.of ?? 'toInt32(0)'
 
 /** Rows of one making have one number in each part, and no others have it. */
@@ -20,7 +25,7 @@ export const keepSql = (mart: KeptMart, org: string, at: string, only?: readonly
   return `insert into ${database}.${names.keptTableOf(mart.name)} (${columns}, part, generation, kept_at)
 select ${columns}, ${partOf(mart)} as part, ${generationOf(at)} as generation, ${literal(at)} as kept_at
 from (${ofOrganisation(mart, org, only)})
-settings max_bytes_before_external_group_by = 2000000000, max_bytes_before_external_sort = 2000000000`
+${besideOthers}`
 }
 
 /** Shows what was made of these parts, also where nothing is left of one. */
@@ -61,7 +66,8 @@ export const sortSql = (mart: MartInParts, org: string, since?: string): string[
   `insert into ${database}.${names.sortedTableOf(mart.name)} (${purchaseColumns.join(', ')}, part, version, is_gone)
 select ${sortedSelect(mart)}
 from ${database}.${transactionsLog}
-where org_id = ${literal(org)}${since === undefined ? '' : ` and accepted_at >= ${literal(since)}`}`,
+where org_id = ${literal(org)}${since === undefined ? '' : ` and accepted_at >= ${literal(since)}`}
+${besideOthers}`,
   goneSql(mart, org, since),
 ]
 
@@ -78,7 +84,8 @@ from (
   )
   group by org_id, transaction_id
   having length(parts) > 1
-)`
+)
+${besideOthers}`
 
 const changedIds = (log: string, id: string, org: string, since: string): string =>
   `select ${id} from ${database}.${log} where org_id = ${literal(org)} and accepted_at >= ${literal(since)}`
@@ -95,7 +102,8 @@ export const touchedSql = (
   const id = catalogue.all.get(type)?.id ?? ''
   return `select distinct ${mart.kept.parts.from[type]} as part
 from ${database}.${log}
-where org_id = ${literal(org)} and ${id} in (${changedIds(log, id, org, since)})`
+where org_id = ${literal(org)} and ${id} in (${changedIds(log, id, org, since)})
+${besideOthers}`
 }
 
 // What another Weir shows, which may run beside this one for a while, stays for as long.

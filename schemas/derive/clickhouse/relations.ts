@@ -11,6 +11,7 @@ export const tablesOf = (catalogue: Catalogue): string[] => [
   ...ofEach(catalogue, [names.logTableOf], [names.currentTableOf]),
   ...[names.rejectionsLog, names.waitingLog, names.shownTable],
   ...keptMarts.map(({ name }) => names.keptTableOf(name)),
+  ...[names.ownSegmentsTable, names.ownMembersTable, names.segmentSizesTable],
 ]
 
 export const viewsOf = (catalogue: Catalogue): string[] => [

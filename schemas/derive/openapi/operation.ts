@@ -54,10 +54,10 @@ const errorsOf = ({ isOpen, query, parameters, body, takesKey }: Endpoint): numb
 
 type Parameter = { name: string; in: string; required?: true; description?: string; schema: Schema }
 
-const parametersOf = ({ parameters = {}, query = {}, takesKey, takesPrefer }: Endpoint): Parameter[] => [
+const parametersOf = ({ parameters = {}, query = {}, headers = {}, takesKey, takesPrefer }: Endpoint): Parameter[] => [
   ...Object.entries(parameters).map(([name, schema]) => ({ name, in: 'path', required: true as const, schema })),
   ...inPlace('query', query),
-  ...inPlace('header', { ...(takesKey && idempotencyKey), ...(takesPrefer && prefer) }),
+  ...inPlace('header', { ...headers, ...(takesKey && idempotencyKey), ...(takesPrefer && prefer) }),
 ]
 
 const inPlace = (place: string, properties: Properties): Parameter[] =>

@@ -1,19 +1,34 @@
 import { countriesPattern } from '../../countries.js'
 import type { Schema } from '../../endpoints/values.js'
 import type { Field } from '../../field.js'
+import { personWordsOf } from '../../persons/about-persons.js'
 import { columnsOf, type RecordType } from '../../record.js'
 import { derivedId } from '../../uuid.js'
+import { fieldVersions } from '../type-reference/field-versions.js'
+import { sinceOf } from '../type-reference/since.js'
 import { longestText } from '../value-reader.js'
 
 /** A record as an uploader sends it. */
-export const recordSchema = (type: RecordType): Schema => ({
+export const recordSchema = (type: RecordType, versions = fieldVersions): Schema => ({
   type: 'object',
   description: type.about,
   additionalProperties: false,
   required: namesOf(type, (field) => field.required),
-  properties: Object.fromEntries(Object.entries(type.fields).map(([name, field]) => [name, fieldSchema(field)])),
+  properties: Object.fromEntries(
+    Object.entries(type.fields).map(([name, field]) => [
+      name,
+      withSince(fieldSchema(field), sinceOf(versions, type.type, name)),
+    ]),
+  ),
   examples: [exampleOf(type)],
 })
+
+/** A field that came after the first release says so: an older client does not know it. */
+const withSince = (schema: Schema, since: string | null | undefined): Schema => {
+  if (since === undefined) return schema
+  const words = since === null ? 'new, in no release yet' : `since ${since}`
+  return { ...schema, description: [schema.description, words].filter(Boolean).join('; ') }
+}
 
 /** A record of this type that the validator takes. Uploaded type by type, the examples refer to one another. */
 export const exampleOf = (type: RecordType): Schema =>
@@ -36,7 +51,7 @@ const exampleId = (type: string): string => derivedId('example', type)
 
 export const fieldSchema = (field: Field): Schema => {
   const { about, ...schema } = valueSchema(field)
-  const description = [field.about, about].filter(Boolean).join('; ')
+  const description = [field.about, about, personWordsOf(field)].filter(Boolean).join('; ')
   return { ...(field.required ? schema : nullable(schema)), ...(description && { description }) }
 }
 

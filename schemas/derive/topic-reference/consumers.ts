@@ -37,7 +37,7 @@ await consumer.subscribe({ topics: ['${topic}'], fromBeginning: true })
 await consumer.run({
   // An event counts as read once this has ended well; where it throws, the event comes again.
   eachMessage: async ({ message }) => {
-    if (!message.value) return
+    if (!message.value) return // null: the record of this key is gone
     const event: ${event} = await registry.decode(message.value)
     console.log(String(message.key), event)
   },
@@ -63,8 +63,8 @@ try:
         if message.error():  # no such topic, no right to read it; while Kafka is away, poll just waits
             print(message.error())
             continue
-        event = deserialize(message.value(), None)
-        print(message.key().decode(), event)
+        if message.value() is not None:  # None: the record of this key is gone
+            print(message.key().decode(), deserialize(message.value(), None))
         consumer.store_offsets(message)
 except KeyboardInterrupt:  # Ctrl-C
     pass
@@ -106,7 +106,8 @@ public class Subscription {
       consumer.subscribe(List.of("${topic}"));
       while (true) {
         for (var message : consumer.poll(Duration.ofSeconds(1)))
-          System.out.println(message.key() + " " + decode(message.value()));
+          if (message.value() != null) // null: the record of this key is gone
+            System.out.println(message.key() + " " + decode(message.value()));
         consumer.commitSync(); // all that was printed counts as read
       }
     } catch (WakeupException stopped) { }

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../catalogue.js'
+import type { listTopics } from '../../endpoints/downstream/topics.js'
 import type { AnswerOf } from '../../endpoints/endpoint.js'
-import type { listTopics } from '../../endpoints/topics.js'
 import type { RecordType } from '../../record.js'
 import { schemasByTopic } from '../avro.js'
 import { acceptedTopic, rejectedTopic, submittedTopic, verdictsTopic } from '../names.js'
@@ -60,7 +60,8 @@ const promisesOf = (catalogue: Catalogue, type: RecordType): string[] =>
         'All events of one record have one key and lie in one partition, in the order in which its uploads were decided. Between records there is no order: an event may come before that of a record it refers to.',
         'An event may come again, and, rarely, an older one after a newer one. Of two events with one key the one with the higher version counts; with the same version they are the same event.',
         'Read from the beginning, the topic gives the current state of every record, deleted ones too.',
-        'A record that was deleted is an event with is_deleted true; there are no tombstones (messages without a value).',
+        'A record that was deleted is an event with is_deleted true.',
+        'A message without a value (a tombstone) says that the record of its key is gone, with all that came before. Deletes write none.',
       ]
 
 /** Topics that hold records of every type. */

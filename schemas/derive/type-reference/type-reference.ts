@@ -2,19 +2,22 @@ import type { Catalogue } from '../../catalogue.js'
 import type { AnswerOf } from '../../endpoints/endpoint.js'
 import type { listTypes } from '../../endpoints/reference.js'
 import type { Field } from '../../field.js'
+import { formOf } from '../../persons/about-persons.js'
 import type { RecordType } from '../../record.js'
 import { exampleOf } from '../openapi/record-schema.js'
 import { longestText } from '../value-reader.js'
+import { fieldVersions } from './field-versions.js'
+import { sinceOf } from './since.js'
 import { snippetsOf } from './snippets.js'
 
 /** A type as people read about it: its fields with what is asked of each, what it refers to, and an upload of it to copy. */
 export type TypeReference = AnswerOf<typeof listTypes>['types'][number]
 export type FieldReference = TypeReference['fields'][number]
 /** What is asked of a value, beyond its kind. */
-type Constraints = Omit<FieldReference, 'name' | 'kind' | 'required' | 'about'>
+type Constraints = Omit<FieldReference, 'name' | 'kind' | 'required' | 'about' | 'since' | 'of_person'>
 
 /** `url` is the address of the edge, for the snippets. */
-export const typeReferencesOf = (catalogue: Catalogue, url: string): TypeReference[] =>
+export const typeReferencesOf = (catalogue: Catalogue, url: string, versions = fieldVersions): TypeReference[] =>
   [...catalogue.all.values()].map((type) => ({
     type: type.type,
     id: type.id,
@@ -26,11 +29,19 @@ export const typeReferencesOf = (catalogue: Catalogue, url: string): TypeReferen
       required: field.required,
       about: field.about,
       ...constraintsOf(field),
+      ...sinceWhen(sinceOf(versions, type.type, name)),
+      ...ofPerson(field),
     })),
     references: referencesOf(type),
     example: exampleOf(type),
     snippets: snippetsOf(type, url),
   }))
+
+const sinceWhen = (since: string | null | undefined) => (since === undefined ? {} : { since })
+const ofPerson = (field: Field): Pick<FieldReference, 'of_person'> => {
+  const form = formOf(field)
+  return form ? { of_person: form } : {}
+}
 
 const constraintsOf = (field: Field): Constraints => {
   switch (field.kind) {

@@ -14,6 +14,14 @@ export const auditActions = [
   'retry_ordered',
   'records_mended',
   'waiting_cancelled',
+  'segment_set',
+  'segment_dropped',
+  'webhook_created',
+  'webhook_changed',
+  'webhook_deleted',
+  'webhook_secret_rotated',
+  'webhook_disabled',
+  'person_exported',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
@@ -21,7 +29,9 @@ const audited = v.named('Audited', {
   at: v.instant,
   org: v.text('whose keys, limits or records they are'),
   action: v.oneOf(auditActions),
-  subject: v.text('the id of the key or of the order, the organisation, or the type of the records'),
+  subject: v.text(
+    'the id of the key, of the order, of the webhook or of the person, the organisation, the type of the records, or the name of the segment',
+  ),
   by: actor,
   request_id: v.nullable(v.uuid),
   details: v.anyObject('a few words and numbers more; never a secret'),

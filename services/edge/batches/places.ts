@@ -1,3 +1,4 @@
+import { partitionsOfOrg } from '#ledger/layout/layout.js'
 import { partitionOf, partitionOfLane, placeOf } from '#platform/kafka/partitions.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -22,14 +23,12 @@ export type Places = {
  * meet where they were before: they are gathered by the partition that their id says, or go to the one that the id of their request
  * says, and have it as their lane. So have those that are led around a partition that does not move.
  */
-export const createPlaces = ({ interaction }: Catalogue, layout: Layout): Places => {
-  const { lanes, submittedPartitions: all, generation } = layout
-  const every = Array.from({ length: all }, (_, partition) => partition)
+export const createPlaces = ({ all: types, interaction }: Catalogue, layout: Layout): Places => {
+  const { submittedPartitions: all, generation } = layout
   return {
     partitionFor: (type, { org_id, batch_id, lane }) =>
       type === interaction.type ? (lane ?? partitionOf(batch_id, all)) : partitionOfLane(org_id, lane ?? 0, all),
-    partitionsFor: (type, orgId) =>
-      type === interaction.type ? every : every.slice(0, lanes).map((lane) => partitionOfLane(orgId, lane, all)),
+    partitionsFor: (type, orgId) => partitionsOfOrg(types.get(type) ?? {}, orgId, layout),
     placeOf: (type, partition) => placeOf({ topic: submittedTopic(type, generation), partition }),
   }
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, inflateRawSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requestError, sendError } from '#http/request-error.js'
 import { addResource } from '#http/resource.js'
 import { isKnown } from '#query/console/route.js'
 
-/** A package of ours, as npm packs it. */
+/** A package of ours, as npm packs it, or a wheel of Python. */
 export type Download = {
   file: string
   name: string
@@ -15,6 +15,7 @@ export type Download = {
   description: string
   /** Whether it brings a command, and is installed for a machine rather than for a project. */
   hasCommand: boolean
+  isWheel: boolean
   bytes: Buffer
   sha256: string
 }
@@ -22,13 +23,14 @@ export type Download = {
 /** Reads the packages that the set-up has made, once: no request ever names a path on the disk. */
 export const readDownloads = (folder: string): Download[] =>
   (existsSync(folder) ? readdirSync(folder) : [])
-    .filter((file) => file.endsWith('.tgz'))
+    .filter((file) => /\.(tgz|whl)$/.test(file))
     .sort()
     .map((file) => {
       const bytes = readFileSync(join(folder, file))
-      const { name, version, description, bin } = packageIn(bytes)
+      const isWheel = file.endsWith('.whl')
+      const { name, version, description, bin } = isWheel ? wheelIn(bytes) : packageIn(bytes)
       const sha256 = createHash('sha256').update(bytes).digest('hex')
-      return { file, name, version, description, hasCommand: bin !== undefined, bytes, sha256 }
+      return { file, name, version, description, hasCommand: bin !== undefined, isWheel, bytes, sha256 }
     })
 
 /** /downloads/, which needs no key: what uploaders run on their own machines, with its checksums. */
@@ -62,7 +64,8 @@ export const addDownloads = (app: FastifyInstance, downloads: readonly Download[
           return send(request, reply, 'text/plain; charset=utf-8', lines.join(''))
         }
         const found = byFile.get(file)
-        return found ? send(request, reply, 'application/gzip', found.bytes) : sendError(reply, noSuchFile)
+        const type = found?.isWheel ? 'application/zip' : 'application/gzip'
+        return found ? send(request, reply, type, found.bytes) : sendError(reply, noSuchFile)
       },
     },
   })
@@ -73,13 +76,31 @@ const noSuchFile = requestError(404, 'there is no such file here; /downloads/ li
 /** Where this client reaches the edge, as far as its request tells. */
 const addressOf = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`
 
-const listed = ({ bytes, hasCommand, ...about }: Download, address: string) => {
+const listed = ({ bytes, hasCommand, isWheel, ...about }: Download, address: string) => {
   const url = `${address}/downloads/${about.file}`
-  return { ...about, bytes: bytes.length, url, install: `npm install ${hasCommand ? '-g ' : ''}${url}` }
+  const install = isWheel ? `pip install ${url}` : `npm install ${hasCommand ? '-g ' : ''}${url}`
+  return { ...about, bytes: bytes.length, url, install }
+}
+
+type About = { name: string; version: string; description: string; bin?: unknown }
+
+/** What the METADATA of a wheel says: a zip has a header of 30 bytes before each file, with the lengths of its name and of its bytes. */
+const wheelIn = (zip: Buffer): About => {
+  for (let at = 0; zip.readUInt32LE(at) === 0x04034b50; ) {
+    const [length, name, extra] = [zip.readUInt32LE(at + 18), zip.readUInt16LE(at + 26), zip.readUInt16LE(at + 28)]
+    const begins = at + 30 + name + extra
+    if (zip.toString('utf8', at + 30, at + 30 + name).endsWith('.dist-info/METADATA')) {
+      const text = inflateRawSync(zip.subarray(begins, begins + length)).toString()
+      const textOf = (field: string) => new RegExp(`^${field}: (.*)$`, 'm').exec(text)?.[1] ?? ''
+      return { name: textOf('Name'), version: textOf('Version'), description: textOf('Summary') }
+    }
+    at = begins + length
+  }
+  throw new Error('a wheel without METADATA')
 }
 
 /** The package.json in a package: tar keeps a header of 512 bytes before each file, with its name and, in octal, its size. */
-const packageIn = (zipped: Buffer): { name: string; version: string; description: string; bin?: unknown } => {
+const packageIn = (zipped: Buffer): About => {
   const tar = gunzipSync(zipped)
   for (let at = 0; at < tar.length; ) {
     const name = tar.toString('utf8', at, at + 100).replace(/\0.*/s, '')
@@ -110,7 +131,7 @@ const pageOf = (downloads: readonly Download[], address: string): string => `<!d
 </head>
 <body>
 <h1>Downloads</h1>
-<p>What you run on your own machine: it needs Node 20 or later, and brings everything else along.
+<p>What you run on your own machine: it needs Node 20 or later, or Python 3.9 or later.
 The lines to paste hold this server's address as your browser knows it.</p>
 ${downloads.map((each) => sectionOf(each, address)).join('\n')}
 ${downloads.length === 0 ? '<p>This server was built without them.</p>' : '<p>All checksums: <a href="SHA256SUMS">SHA256SUMS</a>; for programs: <a href="index.json">index.json</a>.</p>'}
@@ -121,8 +142,9 @@ ${downloads.length === 0 ? '<p>This server was built without them.</p>' : '<p>Al
 
 const sectionOf = (download: Download, address: string): string => {
   const { install } = listed(download, address)
-  const { file, name, version, description, bytes, sha256, hasCommand } = download
-  const next = hasCommand ? `${name} --help` : `import … from '${name}'`
+  const { file, name, version, description, bytes, sha256, hasCommand, isWheel } = download
+  const imported = isWheel ? `import ${name.replaceAll('-', '_')}` : `import … from '${name}'`
+  const next = hasCommand ? `${name} --help` : imported
   return `<h2>${escaped(name)} ${escaped(version)}</h2>
 <p>${escaped(description)}</p>
 <pre tabindex="0">${escaped(install)}</pre>

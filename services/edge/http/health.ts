@@ -1,7 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
-import { requestError, sendError } from '#http/request-error.js'
+import { requestError } from '#http/request-error.js'
+import { addUnrouted } from '#http/resource.js'
 import { thisBuild } from '#platform/health/build.js'
 import { type Check, problemsIn, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
@@ -25,10 +26,8 @@ export const shareHealth = ({ readiness, metricsText }: HealthDeps): HealthDeps 
 /** The port for operators alone (OPERATIONS_PORT): the same pages, with all that they say. */
 export const createOperationsApp = (deps: HealthDeps): FastifyInstance => {
   const app = Fastify({ genReqId: newId })
+  addUnrouted(app, () => requestError(404, 'try /healthz, /readyz, /readyz?for=uploads or /metrics'))
   addHealth(app, deps)
-  app.setNotFoundHandler((_request, reply) =>
-    sendError(reply, requestError(404, 'try /healthz, /readyz, /readyz?for=uploads or /metrics')),
-  )
   return app
 }
 

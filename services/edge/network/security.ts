@@ -72,8 +72,9 @@ const answerOrigin = (
 }
 
 const preflight = {
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH',
-  'access-control-allow-headers': 'authorization, content-type, content-encoding, idempotency-key, prefer',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers':
+    'authorization, content-type, content-encoding, idempotency-key, prefer, weir-analyst-password',
   'access-control-max-age': '600',
 }
 const exposed =

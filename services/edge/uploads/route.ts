@@ -129,9 +129,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     },
   )
   addEndpoints(app, deps.catalogue, [post])
-  addResource(app, `/v1/data/${type.type}/:id`, {}, (request) => {
+  addResource(app, `/v1/data/${type.type}/:id`, {}, (id = '') => {
     if (!hasVersions(type)) return `${type.type} have no addresses of their own, and stay as they were recorded`
-    const { id } = request.params as { id: string }
     const form = formOf(type, { ...(isUuid(id) && { [type.id]: id }), is_deleted: true })
     return `a record has no address of its own; to delete one, POST it to /v1/data/${type.type} again with "is_deleted": true, as in ${form}`
   })

@@ -1,7 +1,9 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
+import { partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { Layout } from '#schemas/derive/topics.js'
+import type { RecordType } from '#schemas/record.js'
 
 // integrity.layouts: how wide the system is. One row, written when it is first provisioned, and one more for each change of its lanes;
 // edge, integrity and the operator's commands go by it, whatever their environment says.
@@ -60,6 +62,16 @@ export const publishedOf = (generations: readonly Generation[]): Committed[] =>
         return { topic: place.slice(0, at), partition: Number(place.slice(at + 1)), offset }
       }),
     )
+
+/** The partitions of its submitted topic that an organisation's records of a type may be in: interactions are spread over all of them. */
+export const partitionsOfOrg = (
+  type: Pick<RecordType, 'stream'>,
+  orgId: string,
+  { lanes, submittedPartitions: all }: Layout,
+): number[] =>
+  type.stream
+    ? Array.from({ length: all }, (_, partition) => partition)
+    : Array.from({ length: Math.min(lanes, all) }, (_, lane) => partitionOfLane(orgId, lane, all))
 
 /** The layout that edges write by; undefined before the first provisioning. */
 export const findLayout = (pool: Pool | Connection): Promise<Layout | undefined> =>

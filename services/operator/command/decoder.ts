@@ -6,7 +6,7 @@ import { OperatorError } from './operator-error.js'
 import { persist } from './until.js'
 
 /** Undefined: a message that cannot be decoded. */
-export type Decode<T> = (message: Buffer) => Promise<T | undefined>
+export type Decode<T> = (message: Buffer | null) => Promise<T | undefined>
 
 type Decoders = Pick<Registry, 'decoder'>
 

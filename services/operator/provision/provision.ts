@@ -1,17 +1,19 @@
 import type { Command } from 'commander'
+import { listSegmentVersions } from '#ledger/analytics/segments.js'
 import { keepLayout } from '#ledger/layout/layout.js'
 import { readAccess } from '#platform/process/access.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { readCount, readDuration } from '../command/arguments.js'
 import { withParts } from '../command/servers.js'
 import { examplesAnd, type Session } from '../command/session.js'
+import { copySegments } from '../segments/copy.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
 import { chooseLayout, findOrChooseLayout, nothingKnown } from './layout.js'
 import { compareSubjects, provisionSubjects } from './subjects.js'
 import { provisionTables, type TablesProvisioned } from './tables.js'
 import { provisionTopics } from './topics.js'
 
-type Options = { demoKeyFile?: string; wait?: string; newPartitions?: string }
+type Options = { demoKeyFile?: string; wait?: string; newPartitions?: string; quick?: boolean }
 
 export const addProvision = (program: Command, session: Session): void => {
   program
@@ -20,12 +22,13 @@ export const addProvision = (program: Command, session: Session): void => {
     .option('--demo-key-file <file>', 'also make the organisation demo, and keep its key in this file')
     .option('--wait <duration>', 'how long to wait for parts that are only just starting, such as 60s')
     .option('--new-partitions <number>', 'of each topic, where the topics are made now and no variable says it')
+    .option('--quick', "leave ClickHouse's tables and views as they are where the same Weir made all of them")
     .addHelpText('after', examplesAnd(environment, 'provision', 'provision --wait 60s --demo-key-file .data/demo-key'))
-    .action(({ wait, demoKeyFile, newPartitions }: Options) => {
+    .action(({ wait, demoKeyFile, newPartitions, quick }: Options) => {
       const { config, catalogue, log, note } = session
       const problem = '--new-partitions takes a number from 1 on, such as 24'
       return provision({
-        ...{ config, catalogue, log, report: note, demoKeyFile },
+        ...{ config, catalogue, log, report: note, demoKeyFile, quick },
         wait: wait === undefined ? undefined : readDuration(wait),
         newPartitions: newPartitions === undefined ? undefined : readCount(newPartitions, problem, 1),
       })
@@ -47,6 +50,8 @@ type ProvisionOptions = Pick<Session, 'config' | 'catalogue' | 'log'> & {
   /** Milliseconds that parts may take that are only just starting. */
   wait: number | undefined
   demoKeyFile: string | undefined
+  /** Whether tables and views are left as they are where the same Weir made all of them. */
+  quick?: boolean | undefined
   /** Partitions of each topic of a new system, where no variable says it. */
   newPartitions?: number | undefined
 }
@@ -58,7 +63,7 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
     options,
     ['pool', 'kafka', 'registry', 'clickhouse'],
     async ({ pool, kafka, registry, clickhouse }) => {
-      const { config, catalogue, report, demoKeyFile } = options
+      const { config, catalogue, report, demoKeyFile, quick } = options
       const reportStep = (sentence: string, started: number): void =>
         report(`${sentence} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
       const step = async <T>(work: () => Promise<T>, sentence: (done: T) => string): Promise<void> => {
@@ -91,10 +96,14 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
           `LANES=${lanes} SUBMITTED_PARTITIONS=${submittedPartitions} ACCEPTED_PARTITIONS=${acceptedPartitions}`,
       )
       await step(
-        () => provisionTables(clickhouse, catalogue, newer),
+        async () => {
+          const made = await provisionTables(clickhouse, catalogue, newer, { quick })
+          await copySegments(clickhouse, await listSegmentVersions(pool))
+          return made
+        },
         ({ statements, ...rest }) => {
           later.push(...adviceOf(rest))
-          return `ClickHouse: ${statements} statements`
+          return statements > 0 ? `ClickHouse: ${statements} statements` : 'ClickHouse: everything is there'
         },
       )
       // After the tables: no event with a new field can be written before its subject has it, and by then it has its column.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -12,6 +13,7 @@ import { OperatorError } from '../command/operator-error.js'
 import { insist } from '../command/until.js'
 
 export type TablesProvisioned = {
+  /** How many were run: none where all of them had been run before, and that is enough. */
   statements: number
   /** Users of one organisation each; undefined where the user of this provisioning may not look. */
   analysts: number | undefined
@@ -21,27 +23,55 @@ export type TablesProvisioned = {
 
 /**
  * Makes tables, then views, which may read new tables, and lets the analysts read them. A changed column is altered, or
- * refused before anything else is done. Types `newer` are left alone: a newer Weir made them, with fields unknown here.
+ * refused before anything else is done. Types `newer` are left alone: a newer Weir made them, with fields unknown here. With `quick`,
+ * what the same statements made before is left as it is: they take seconds, though they change nothing.
  */
 export const provisionTables = async (
   clickhouse: ClickHouse,
   catalogue: Catalogue,
   newer: ReadonlySet<string> = new Set(),
+  { quick = false } = {},
 ): Promise<TablesProvisioned> => {
   const types = [...catalogue.all.values()].filter(({ type }) => !newer.has(type))
   const own = { ...catalogue, all: new Map(types.map((type) => [type.type, type])) }
   const placed = await findPlacement(clickhouse)
+  const [makeTables, makeViews] = [tablesSql(own, placed), viewsSql(own, placed, catalogue)]
+  const declared = [...makeTables, ...makeViews]
+  if (quick && (await isMade(clickhouse, declared))) return { statements: 0, analysts: 0, outdated: [] }
   const tables = [
     ...(await alterationsOf(clickhouse, types, placed)),
     ...(await outdatedKept(clickhouse, placed)),
-    ...tablesSql(own, placed),
+    ...makeTables,
   ]
-  const views = viewsSql(own, placed, catalogue)
+  const views = [...makeViews, madeView(declared, placed)]
   for (const statement of tables) await run(clickhouse, statement)
   const analysts = await updateAnalysts(clickhouse, catalogue)
   for (const statement of views) await run(clickhouse, statement)
   return { statements: tables.length + views.length, analysts, outdated: await findOutdated(clickhouse, catalogue) }
 }
+
+const fingerprintOf = (statements: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(statements)).digest('hex')
+
+/** Says which statements the tables and views were made by; the last of them, so that it says nothing of what was only begun. */
+const madeView = (statements: readonly string[], { on }: Placement): string =>
+  `create or replace view ${database}.${madeName}${on} as select '${fingerprintOf(statements)}' as fingerprint`
+const madeName = 'made_by'
+
+/** Whether these statements were the last to make tables and views, and all of those are there. */
+const isMade = async (clickhouse: ClickHouse, statements: readonly string[]): Promise<boolean> => {
+  const names = new Set([madeName, ...statements.flatMap((statement) => nameMadeBy.exec(statement)?.[1] ?? [])])
+  const found = await clickhouse.query<{ name: string }>(
+    'select name from system.tables where database = {database:String} and name in ({names:Array(String)})',
+    { database, names: [...names] },
+  )
+  if (found.length < names.size) return false
+  const [made] = await clickhouse.query<{ fingerprint: string }>(`select fingerprint from ${database}.${madeName}`)
+  return made?.fingerprint === fingerprintOf(statements)
+}
+const nameMadeBy = new RegExp(
+  `^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?${database}\\.(\\w+)`,
+)
 
 /**
  * Where the tables stand already, or will. A server that is new in the cluster has to join the others at their paths in Keeper,

@@ -5,7 +5,7 @@ import { groupBy } from '#platform/group-by.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
-import { stretchesOf } from '#platform/kafka/read-topics.js'
+import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, generationOfSubmitted, integrityGroupOf } from '#schemas/derive/names.js'
@@ -25,6 +25,7 @@ export const fillIndex = async (
 ): Promise<{ undecodable: number }> => {
   const readers = new Map([...deps.catalogue.referenced].map((type) => readerOf(deps, type)))
   const stretches = await stretchesOf(deps.kafka, [...readers.keys()])
+  const gone = await findGone(deps, stretches)
   let undecodable = 0
   const connection = await deps.pool.connect()
   // Partitions are read side by side, but a connection does one thing at a time: inserts wait for each other.
@@ -32,7 +33,8 @@ export const fillIndex = async (
   try {
     const onMessages = async ({ topic, messages }: Handed): Promise<void> => {
       const rows: Entity[] = []
-      for (const { value } of messages) {
+      for (const { key, offset, value } of messages) {
+        if (offset <= (gone.get(`${topic} ${key}`) ?? -1)) continue
         const row = await readers.get(topic)?.(value)
         if (row) rows.push(row)
         else undecodable++
@@ -52,7 +54,24 @@ export const fillIndex = async (
   return { undecodable }
 }
 
-type Reader = (message: Buffer) => Promise<Entity | undefined>
+/**
+ * Where the last message without a value of each key is, by topic and key: from there on the record was not there. Looked for before
+ * anything is inserted, since a row cannot be taken back: integrity may have added the same one, for a record that came again.
+ */
+const findGone = async (
+  deps: Pick<Parts, 'kafka'> & { signal: AbortSignal },
+  stretches: readonly Stretch[],
+): Promise<Map<string, number>> => {
+  const gone = new Map<string, number>()
+  const onMessages = async ({ topic, messages }: Handed): Promise<void> => {
+    for (const { key, offset, value } of messages)
+      if (key !== null && value === null) gone.set(`${topic} ${key}`, offset)
+  }
+  await readLog({ ...deps, stretches, label: 'records that are gone', onMessages })
+  return gone
+}
+
+type Reader = (message: Buffer | null) => Promise<Entity | undefined>
 
 const readerOf = (deps: Pick<Parts, 'registry'> & { catalogue: Catalogue }, name: string): [string, Reader] => {
   const type = deps.catalogue.all.get(name) as RecordType

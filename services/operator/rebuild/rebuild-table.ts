@@ -9,6 +9,7 @@ import type { Parts } from '../command/servers.js'
 import { until } from '../command/until.js'
 import { conditionOf, goneFrom } from './carry-over.js'
 import { type Filled, fillTable } from './fill-table.js'
+import { type GoneRecords, goneUntil, newestIn, removeGone } from './gone.js'
 import type { Table } from './tables.js'
 
 export type TableRebuilt = {
@@ -75,6 +76,9 @@ const makeNew = async (deps: Deps) => {
   const gone = goneFrom(until, await stretchesOf(kafka, [table.topic]), filled.firstRead)
   const carried =
     (await carryOver(deps, columns, conditionOf(table, until.length, gone))) + (await carryHistory(deps, columns))
+  // Whatever the copier brought of them after the ends of these stretches is read again in a moment.
+  const all = () => Number.MAX_SAFE_INTEGER
+  await removeGone(deps, [stored.rebuilt, current?.stored.rebuilt], await goneUntil(deps, filled.gone, all))
 
   signal.throwIfAborted()
   await deps.stillAlone()
@@ -86,13 +90,30 @@ const makeNew = async (deps: Deps) => {
 }
 
 /** Reads what came since. Not to be interrupted: what was inserted during the exchange reaches the new table only from here. */
-const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> => {
+const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Pick<Filled, 'events' | 'skipped'>> => {
   const { table, kafka, clickhouse } = deps
   await clickhouse.command(`drop view if exists ${table.copier}${table.on} sync`)
-  const now = await stretchesOf(kafka, [table.topic])
-  const stretches = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(until, each.partition)) }))
-  const label = 'and what came meanwhile'
-  const later = await fillTable({ ...deps, into: table.log, stretches, signal: never, label })
+  const later = { events: 0, skipped: 0 }
+  const gone: GoneRecords = new Map()
+  let newest = new Map<string, number>()
+  let from = until
+  for (let isOver = false; !isOver; ) {
+    // Before the topic is asked for its end: should one of them have come back, the event of every row that is there now is read.
+    newest = await newestIn(deps, gone.keys())
+    const now = await stretchesOf(kafka, [table.topic])
+    const stretches = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(from, each.partition)) }))
+    const label = 'and what came meanwhile'
+    const filled = await fillTable({ ...deps, into: table.log, stretches, signal: never, label, gone })
+    later.events += filled.events
+    later.skipped += filled.skipped
+    from = now
+    isOver = filled.withoutValue === 0
+  }
+  await removeGone(
+    deps,
+    [table.stored.log, table.current?.stored.name],
+    await goneUntil(deps, gone, (key) => newest.get(key) ?? 0),
+  )
   await dropRebuilt(clickhouse, table)
   return later
 }
@@ -128,8 +149,8 @@ const rowsPerSlice = 1_000_000
  * A row of a record that is not on the topic at all, or newer than all that is there, is no version of it and is left out.
  */
 const carryHistory = async ({ table, clickhouse, signal }: Deps, columns: string): Promise<number> => {
-  if (!table.current) return 0
-  const { id } = table.current
+  const { id, current } = table
+  if (!current) return 0
   const slices = Math.ceil((await countOf(clickhouse, table.log)) / rowsPerSlice)
   let carried = 0
   for (let slice = 0; slice < slices; slice++) {

@@ -28,6 +28,8 @@ export type Table = {
   /** Two expressions on its rows: the key that the row's event has on the topic, and when it was decided. */
   key: string
   decidedAt: string
+  /** The columns that name a record; undefined where the rows are not of records. */
+  id: string | undefined
   /** The table of the newest versions beside the log, where the type has versions. It is made anew together with the log. */
   current: CurrentTable | undefined
   /** Says that all of its rows may be others now: marts are made anew. */
@@ -35,8 +37,6 @@ export type Table = {
 }
 
 type CurrentTable = {
-  /** The columns that name a record. */
-  id: string
   name: string
   rebuilt: string
   stored: { name: string; rebuilt: string }
@@ -73,6 +73,7 @@ const recordsOf = (type: RecordType, source: Source, placed: Placement): Table =
   createRebuilt: logTable(type, placed, rebuiltOf(names.logTableOf(type.type))),
   key: `concat(org_id, '/', toString(\`${type.id}\`))`,
   decidedAt: 'accepted_at',
+  id: `org_id, \`${type.id}\``,
   current: hasVersions(type) ? currentOf(type, placed) : undefined,
   noteChanged: [allChanged(type.type)],
 })
@@ -83,7 +84,6 @@ const currentOf = (type: RecordType, placed: Placement): CurrentTable => {
   const log = placed.stored(rebuiltOf(names.logTableOf(type.type)))
   const stored = placed.stored(rebuiltOf(current))
   return {
-    id: `org_id, \`${type.id}\``,
     name: `${database}.${current}`,
     rebuilt: `${database}.${rebuiltOf(current)}`,
     stored: { name: `${database}.${placed.stored(current)}`, rebuilt: `${database}.${stored}` },
@@ -101,6 +101,7 @@ const rejectionsOf = (source: Source, placed: Placement): Table => ({
   // A message that was set aside has no organisation, and its time was chosen by a stranger: it may be any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
+  id: undefined,
   current: undefined,
   noteChanged: [],
 })
@@ -112,6 +113,7 @@ const waitingOf = (source: Source, placed: Placement): Table => ({
   createRebuilt: waitingTable(placed, rebuiltOf(names.waitingLog)),
   key: `concat(org_id, '/', toString(id))`,
   decidedAt: 'changed_at',
+  id: undefined,
   current: undefined,
   noteChanged: [],
 })

@@ -27,6 +27,6 @@ export const addStatus = (program: Command, session: Session): void => {
 
 const about = `
 Every service and every part is asked for itself, for --wait at the most: what does not answer is said, and the rest is shown all the same.
-The edge is at EDGE_URL (its page for operators at OPERATIONS_PORT, where it has one), integrity and sink are where PEERS says, as for the
+The edge is at EDGE_URL (its page for operators at OPERATIONS_PORT, where it has one), integrity, sink and delivery are where PEERS says, as for the
 edge; without PEERS they are shown as the edge sees them.
 Exit code: 0 all is well, 1 something is wrong; each line says what, and the next command.`

@@ -90,20 +90,20 @@ const lookAtTables = async (clickhouse: ClickHouse): Promise<TablesState> => {
   return { used: 0, free: 0, size: 0, ...storage, set_aside: aside?.messages ?? 0 }
 }
 
+const behindEdge = ['integrity', 'sink', 'delivery']
+
 /** The edge, and the services behind it: each by its own address where PEERS names it, else as the edge sees it. */
 const lookAtServices = async (edgeUrl: string, peers: Peers, ms: number): Promise<ServiceState[]> => {
   const edge = await lookAtService('edge', edgeUrl, ms)
   const known = await Promise.all([...peers].map(([name, address]) => lookAtService(name, address, ms)))
-  const seen = Object.keys(edge.parts).filter((part) => ['integrity', 'sink'].includes(part) && !peers.has(part))
+  const seen = Object.keys(edge.parts).filter((part) => behindEdge.includes(part) && !peers.has(part))
   const byEdge = seen.map((name) => ({
     ...{ name, address: 'as the edge sees it', version: null, commit: null },
     is_ready: edge.problems[name] === undefined,
     problems: edge.problems[name] === undefined ? {} : { [name]: edge.problems[name] },
   }))
   // What a service says of itself need not be said by the edge again.
-  const own = Object.fromEntries(
-    Object.entries(edge.problems).filter(([part]) => !['integrity', 'sink'].includes(part)),
-  )
+  const own = Object.fromEntries(Object.entries(edge.problems).filter(([part]) => !behindEdge.includes(part)))
   const { parts: _, ...state } = edge
   return [
     { ...state, problems: own, is_ready: edge.is_ready || Object.keys(own).length === 0 },

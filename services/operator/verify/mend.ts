@@ -121,7 +121,8 @@ const watchKeys = async (subject: Subject, type: RecordType, keys: ReadonlySet<s
       await topics.read(stretches, async ({ messages }) => {
         for (const { key, offset, value } of messages) {
           if (key === null || !keys.has(key)) continue
-          const head = await decode(value)
+          if (value === null) states.delete(key)
+          const head = value && (await decode(value))
           if (head) seeVersion(states, key, head.version, offset)
         }
       })

@@ -106,6 +106,7 @@ const remarkOf = {
   cancelled: 'records waited until somebody cancelled it',
   inFlight: 'events or rows are on their way',
   compacted: 'events were replaced by newer ones and compacted away',
+  gone: 'events are missing of records that are gone: a message without a value says so',
   repeats: 'batches repeat an earlier one',
   forgotten: 'batches have a verdict that is no longer kept: their events cannot be checked',
   unreadable: 'messages cannot be read, and were set aside',

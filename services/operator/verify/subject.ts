@@ -78,6 +78,8 @@ export type CheckedType = {
   expectations: Expectations
   /** Records whose waiting has ended by a batch in the log, as `batch id/place`. */
   endedAnew: Set<string>
+  /** Records that are gone, by a hash of their key, and when a message without a value said so last. */
+  gone: Map<number, number>
 }
 
 const none = {
@@ -107,6 +109,8 @@ const none = {
   inFlight: 0,
   /** Accepted records whose event a newer one has replaced, and compaction removed. */
   compacted: 0,
+  /** Accepted records whose event is not on its topic, and whose record is gone since. */
+  gone: 0,
   /** Messages that cannot be decoded. */
   unreadable: 0,
 }

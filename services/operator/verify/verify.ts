@@ -61,7 +61,10 @@ export const verify = async (
       const expectations = createExpectations((origin, offset) =>
         partitionsBehind({ ...given, layouts }, type.type, origin, offset),
       )
-      return [type.type, { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>() }]
+      return [
+        type.type,
+        { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>(), gone: new Map() },
+      ]
     }),
   )
   const differences = createDifferences(mostExamples)

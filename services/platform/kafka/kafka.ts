@@ -27,14 +27,14 @@ import type { StandIn } from './wire/fetch-answer.js'
 import { checkClient } from './wire/known-client.js'
 import { moveGroup } from './wire/move-group.js'
 import { openWire } from './wire/open-wire.js'
-import { type PartitionReader, withPartitionReader } from './wire/read-partition.js'
+import { createLogReader, type LogReader, type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
 // Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
 
-export type { PartitionReader } from './wire/read-partition.js'
-export type { Received } from './wire/record-batch.js'
+export type { LogReader, PartitionReader } from './wire/read-partition.js'
+export { hasValue, type Received, type Valued } from './wire/record-batch.js'
 
 /** What one fetch brought of one partition. */
 export type Fetch = TopicPartition & {
@@ -151,6 +151,8 @@ export const createKafka = (
       place: TopicPartition & { ms: number },
       work: (reader: PartitionReader) => Promise<T>,
     ): Promise<T> => explained(withPartitionReader(clientWith, open, place, work)),
+    /** Reads single messages by their offsets, on connections of its own. */
+    createLogReader: (): LogReader => createLogReader(clientWith, open),
     /** Runs work with an admin connection that is closed afterwards. */
     withAdmin: <T>(work: (admin: Admin) => Promise<T>): Promise<T> => explained(withAdmin(client, work)),
     /** Lets a group without members go on from these offsets. */
@@ -275,7 +277,7 @@ const consume = async (
       const fetched = toFetch(payload, pulse)
       if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
       const fetch = countedFetch(lookBack?.split(fetched) ?? fetched)
-      const bytes = fetch.messages.reduce((sum, { value }) => sum + value.length, 0)
+      const bytes = fetch.messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
       await whileBeating(payload.heartbeat, () => work.take(fetch, bytes, () => handle(payload, fetch)))
       // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
       await payload.heartbeat()

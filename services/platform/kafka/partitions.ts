@@ -28,8 +28,14 @@ export const counted = (topic: string): (<Message extends { offset: number }>(me
 export const offsetsOfOneTopic = 2 ** 36
 
 /** The partition that every other Kafka client chooses for this key. kafkajs's own took 10 µs a key, this takes 0.2. */
-export const partitionOf = (key: string, partitions: number): number =>
-  (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions
+export const partitionOf = (key: string, partitions: number): number => {
+  const bytes = 3 * key.length <= room.length ? room : Buffer.from(key)
+  const length = bytes === room ? room.write(key) : bytes.length
+  return (murmur2(bytes, length) & 0x7fffffff) % partitions
+}
+
+// For the bytes of one key after another: to make a buffer for each, and to read words with its methods, took twice as long.
+const room = Buffer.alloc(1024)
 
 /** The lane of a record: the first for one without an id. A refused id may be written in capitals, and be a record's. */
 export const laneOf = (id: string | null, lanes: number): number =>
@@ -41,19 +47,20 @@ export const partitionOfLane = (orgId: string, lane: number, partitions: number)
 
 const multiplier = 0x5bd1e995
 
-const murmur2 = (bytes: Buffer): number => {
-  const { length } = bytes
+const murmur2 = (bytes: Buffer, length: number): number => {
+  const byte = (at: number): number => bytes[at] as number
   let hash = 0x9747b28c ^ length
   let at = 0
   for (; at + 4 <= length; at += 4) {
-    let word = Math.imul(bytes.readInt32LE(at), multiplier)
+    let word = byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24)
+    word = Math.imul(word, multiplier)
     word = Math.imul(word ^ (word >>> 24), multiplier)
     hash = Math.imul(hash, multiplier) ^ word
   }
   const rest = length - at
-  if (rest >= 3) hash ^= (bytes[at + 2] ?? 0) << 16
-  if (rest >= 2) hash ^= (bytes[at + 1] ?? 0) << 8
-  if (rest >= 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), multiplier)
+  if (rest >= 3) hash ^= byte(at + 2) << 16
+  if (rest >= 2) hash ^= byte(at + 1) << 8
+  if (rest >= 1) hash = Math.imul(hash ^ byte(at), multiplier)
   hash = Math.imul(hash ^ (hash >>> 13), multiplier)
   return hash ^ (hash >>> 15)
 }

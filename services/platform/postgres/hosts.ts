@@ -49,8 +49,10 @@ export type Hosts = {
 
 // Less than a pool waits for a connection.
 const answerWithin = 4_000
-// For the hosts that are slower than the first one that takes writes: one of them may be the newer primary.
+// For the hosts that are slower than the first one that takes writes: one of them may be the newer primary. Longer at the beginning, when
+// nothing is known that would show an old one.
 const othersWithin = 300
+const othersAtFirstWithin = 2_000
 // After this long all are asked again, beside the connection that is being made: an old primary may live on beside its successor.
 const trueFor = 5_000
 
@@ -59,7 +61,13 @@ export const createHosts = (url: string): Hosts | undefined => {
   const addresses = addressesOf(url)
   if (addresses.length === 1 && !url.includes(`${attributes}=`)) return undefined
   let known: { address: Promise<string>; at: number } | undefined
-  const ask = () => ({ address: findPrimary(addresses), at: performance.now() })
+  let newest = 0
+  const look = async (): Promise<string> => {
+    const { address, timeline } = await findPrimary(addresses, newest)
+    newest = Math.max(newest, timeline)
+    return address
+  }
+  const ask = () => ({ address: look(), at: performance.now() })
   return {
     find: () => {
       if (!known) {
@@ -93,23 +101,32 @@ export const createHosts = (url: string): Hosts | undefined => {
 /** The address to give to a library that opens its connection itself. */
 export const primaryOf = async (url: string): Promise<string> => (await createHosts(url)?.find()) ?? url
 
-type State = { address: string; timeline: number } | { address: string; error: Error }
+type Taking = { address: string; timeline: number }
+type State = Taking | { address: string; error: Error }
 
 /**
  * Asks all hosts. Where two take writes, one of them is an old primary that lives on: a promotion begins a new timeline, so
- * the higher one counts.
+ * the higher one counts. Where only one answers so far that is older than what was seen before, the others get their time.
  */
-const findPrimary = async (addresses: readonly string[]): Promise<string> => {
+export const findPrimary = async (
+  addresses: readonly string[],
+  newestSeen: number,
+  askHost: (address: string) => Promise<State> = ask,
+): Promise<Taking> => {
   const states: State[] = []
   const asking = addresses.map(async (address) => {
-    const state = await ask(address)
+    const state = await askHost(address)
     states.push(state)
     if ('error' in state) throw state.error
   })
-  const soon = Promise.any(asking).then(() => wait(othersWithin))
-  await Promise.race([Promise.allSettled(asking), soon.catch(() => {})])
-  const [newest] = states.filter((state) => 'timeline' in state).sort((a, b) => b.timeline - a.timeline)
-  if (newest) return newest.address
+  const all = Promise.allSettled(asking)
+  const soon = Promise.any(asking).then(() => wait(newestSeen === 0 ? othersAtFirstWithin : othersWithin))
+  await Promise.race([all, soon.catch(() => {})])
+  const best = () =>
+    states.filter((state): state is Taking => 'timeline' in state).sort((a, b) => b.timeline - a.timeline)[0]
+  if ((best()?.timeline ?? 0) < newestSeen) await all
+  const found = best()
+  if (found) return found
   const errors = states.flatMap((state) => ('error' in state ? [state] : []))
   const answers = errors.map(({ address, error }) => `${new URL(address).host}: ${reasonOf(error)}`)
   // With the first one's code, by which callers know a wrong password, say.

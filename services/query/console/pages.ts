@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 
-/** A file of the console as it is sent; `zipped` where that is shorter. */
-export type Page = { type: string; etag: string; plain: Buffer; zipped: Buffer | undefined }
+/** A file of the console as it is sent; `zipped` resolves to what is shorter, if that is. */
+export type Page = { type: string; etag: string; plain: Buffer; zipped: () => Promise<Buffer | undefined> }
 
 /** Everything that is served is here by its path, as `files/index-03KdSxaE.js`: what is not in this map cannot be asked for. */
 export type Pages = ReadonlyMap<string, Page>
@@ -36,7 +37,12 @@ const types: Readonly<Record<string, string>> = {
 }
 
 const toPage = (type: string, plain: Buffer): Page => {
-  const zipped = gzipSync(plain, { level: 9 })
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`
-  return { type, etag, plain, zipped: zipped.length < plain.length ? zipped : undefined }
+  let zipped: Promise<Buffer | undefined> | undefined
+  // When it is first asked for: to pack all of them took half a second of every start of an edge.
+  const zip = async () => {
+    const packed = await promisify(gzip)(plain, { level: 9 })
+    return packed.length < plain.length ? packed : undefined
+  }
+  return { type, etag, plain, zipped: () => (zipped ??= zip()) }
 }

@@ -28,7 +28,7 @@ export const addConsole = (
 // What is in these files is part of their names.
 const neverChange = 'files/'
 
-const sendPage = (
+const sendPage = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { type, etag, plain, zipped }: Page,
@@ -43,8 +43,8 @@ const sendPage = (
   })
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   reply.type(type)
-  if (!zipped || !takesGzip(request.headers['accept-encoding'])) return reply.send(plain)
-  return reply.header('content-encoding', 'gzip').send(zipped)
+  const packed = takesGzip(request.headers['accept-encoding']) ? await zipped() : undefined
+  return packed ? reply.header('content-encoding', 'gzip').send(packed) : reply.send(plain)
 }
 
 // Nothing from elsewhere, and no text of the page is ever run: what stands in a record stays a text.

@@ -85,7 +85,7 @@ export const createFindOffsets = (deps: {
 const nameOf = ({ topic, key }: RecordEvents, version: number): string => `${topic}/${key}/${version}`
 
 /** Undefined for a message that cannot be read. */
-type VersionIn = (message: Buffer) => Promise<number | undefined>
+type VersionIn = (message: Buffer | null) => Promise<number | undefined>
 
 const createVersionIn = (type: RecordType, { decoder }: Pick<Registry, 'decoder'>): VersionIn => {
   const decode = decoder<{ version: number }>(acceptedSchema(type))
@@ -134,7 +134,7 @@ export const searchOffsets = async (
       const { messages, next } = read
       left.messages -= messages.length
       leftForThis -= messages.length
-      for (const { value } of messages) left.bytes -= value.length
+      for (const { value } of messages) left.bytes -= value?.length ?? 0
       const found = await offsetIn(messages, version)
       if (found !== undefined) return found
       if ((messages.at(-1)?.timestamp ?? 0) > acceptedAt + publishedWithin) return null

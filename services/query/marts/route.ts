@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { addEndpoints, badRequest, on } from '#http/endpoint.js'
-import { callerOf } from '#http/request-context.js'
+import { acceptsCsv, callerOf } from '#http/request-context.js'
 import { requestError } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { csvLine } from '#schemas/csv-rows.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { listMarts, readMart } from '#schemas/endpoints/marts.js'
 import { marts } from '#schemas/marts/all.js'
@@ -33,7 +34,7 @@ export const addMarts = (app: FastifyInstance, deps: MartDeps): void => {
     const rows = found.slice(0, query.limit)
     const truncated = found.length > rows.length
     reply.header('vary', 'accept')
-    if (/\btext\/csv\b/i.test(request.headers.accept ?? ''))
+    if (acceptsCsv(request))
       return sendCsv(
         reply,
         mart.name,
@@ -78,10 +79,4 @@ const sendCsv = (reply: FastifyReply, mart: string, text: string, truncated: boo
     .send(text)
 
 const csvOf = (names: readonly string[], rows: readonly MartRow[]): string =>
-  [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))].map((cells) => `${cells.join(',')}\n`).join('')
-
-/** A value as it is in JSON, without the quotes of a text; nothing where there is none. */
-const cellOf = (value: unknown): string => {
-  const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+  [names, ...rows.map((row) => names.map((name) => row[name]))].map(csvLine).join('')

@@ -2,16 +2,17 @@ import type { FastifyInstance } from 'fastify'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import { type RequestError, requestError } from '#http/request-error.js'
+import { hasValue } from '#platform/kafka/kafka.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.js'
-import { listTopicEvents, watchTopic } from '#schemas/endpoints/topics.js'
+import { listTopicEvents, watchTopic } from '#schemas/endpoints/downstream/topics.js'
 import type { EventStream, Streams } from '../live/streams.js'
 import type { Followers } from './followers.js'
 import type { FindOlder } from './older-events.js'
-import { lastOf, type Tail, type TailMessage } from './tail.js'
+import { lastOf, type Tail, type TailEvent, type TailMessage } from './tail.js'
 
 export type TopicEventDeps = {
   catalogue: Catalogue
@@ -100,6 +101,7 @@ const show = (
     isBusy = false
   }
   const ignore = tail.listen(orgId, (message) => {
+    if (!hasValue(message)) return
     waiting.push(message)
     if (waiting.length > shown) {
       waiting.shift()
@@ -127,7 +129,7 @@ const lastThatFit = <T>(events: readonly T[]): T[] => {
 }
 
 /** Decoded. The key says whose an event is, and the event itself has to say the same; one that cannot be read is left out. */
-const eventsOf = async (orgId: string, messages: readonly TailMessage[], decode: Decode) => {
+const eventsOf = async (orgId: string, messages: readonly TailEvent[], decode: Decode) => {
   const events = await Promise.all(
     messages.map(async ({ partition, offset, timestamp, key, value }) => {
       const decoded = await decode(value).catch(() => undefined)

@@ -1,7 +1,10 @@
-import type { Received } from '#platform/kafka/kafka.js'
+import { hasValue, type Received, type Valued } from '#platform/kafka/kafka.js'
 
 /** A message of a topic, where it lies. */
 export type TailMessage = Received & { partition: number }
+
+/** One that says something; the others say that the record of their key is gone. */
+export type TailEvent = Valued & { partition: number }
 
 export type Tail = ReturnType<typeof createTail>
 
@@ -17,9 +20,9 @@ export const createTail = (bounds = usual) => {
   const listeners = new Map<string, Set<(message: TailMessage) => void>>()
 
   const drop = (orgId: string, own: Own, count: number): void => {
-    for (const { value } of own.messages.splice(0, count)) {
-      own.bytes -= value.length
-      bytes -= value.length
+    for (const message of own.messages.splice(0, count)) {
+      own.bytes -= sizeOf(message)
+      bytes -= sizeOf(message)
     }
     if (own.messages.length === 0) kept.delete(orgId)
   }
@@ -28,8 +31,8 @@ export const createTail = (bounds = usual) => {
     const own = kept.get(orgId) ?? { messages: [], bytes: 0 }
     kept.set(orgId, own)
     own.messages.push(message)
-    own.bytes += message.value.length
-    bytes += message.value.length
+    own.bytes += sizeOf(message)
+    bytes += sizeOf(message)
     if (own.messages.length > bounds.ofOne) drop(orgId, own, 1)
     if (bytes > bounds.bytes) makeRoom()
   }
@@ -49,14 +52,14 @@ export const createTail = (bounds = usual) => {
     /** Adds messages of one partition, in their order. */
     add: (partition: number, messages: readonly Received[]): void => {
       for (const one of messages) {
-        const message = { ...one, value: copyOf(one.value), partition }
+        const message = { ...one, value: one.value && copyOf(one.value), partition }
         const orgId = orgOf(one.key)
         keep(orgId, message)
         for (const listen of listeners.get(orgId) ?? []) listen(message)
       }
     },
     /** The last messages of an organisation that are still kept, oldest first. */
-    lastOf: (orgId: string, most: number): TailMessage[] => lastOf(kept.get(orgId)?.messages ?? [], most),
+    lastOf: (orgId: string, most: number): TailEvent[] => lastOf(kept.get(orgId)?.messages ?? [], most),
     /** Calls back with each message of an organisation that comes from now on; what is returned ends that. */
     listen: (orgId: string, onMessage: (message: TailMessage) => void): (() => void) => {
       const own = listeners.get(orgId) ?? new Set()
@@ -76,11 +79,24 @@ const copyOf = (value: Buffer): Buffer => {
   return copy
 }
 
-/** Partitions are read side by side; together they are shown in the order in which they were written, each once. */
-export const lastOf = (messages: readonly TailMessage[], most: number): TailMessage[] =>
-  [...new Map(messages.map((one) => [`${one.partition}/${one.offset}`, one])).values()]
-    .sort((a, b) => a.timestamp - b.timestamp || a.offset - b.offset)
+const sizeOf = ({ value }: TailMessage): number => value?.length ?? 0
+
+/**
+ * Partitions are read side by side; together they are shown in the order in which they were written, each once. What was written of a
+ * record before a message says that it is gone is shown no longer.
+ */
+export const lastOf = (messages: readonly TailMessage[], most: number): TailEvent[] => {
+  const inOrder = [...new Map(messages.map((one) => [`${one.partition}/${one.offset}`, one])).values()].sort(
+    (a, b) => a.timestamp - b.timestamp || a.offset - b.offset,
+  )
+  const goneAt = new Map<string | null, number>()
+  for (const { key, offset, value } of inOrder)
+    if (value === null) goneAt.set(key, Math.max(offset, goneAt.get(key) ?? 0))
+  return inOrder
+    .filter(hasValue)
+    .filter(({ key, offset }) => offset > (goneAt.get(key) ?? -1))
     .slice(-most)
+}
 
 /** Keys are `<org_id>/<id>`, or the organisation alone. */
 const orgOf = (key: string | null): string => key?.split('/', 1)[0] ?? ''

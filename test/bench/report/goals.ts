@@ -73,6 +73,7 @@ export const goalsOf = (results: Results): Goal[] => {
       bulk && large && cpuOf(bulk, ...services) / cpuOf(large, ...services),
     ),
     atLeast('5000 interactions a request', 40_000, perSecond, bulk?.storedPerSecond),
+    atLeast("same, on the goal's machine", 40_000, perSecond, bulk && (bulk.storedPerSecond * naive) / naiveOfGoal),
     atMost('interaction alone, p50', 1.3, times('round trip'), one && one.took.p50 / floors.roundTrip.p50),
     atMost('beside a flood, p50', 5, '× alone', neighbour && neighbour.beside.p50 / neighbour.alone.p50),
     atMost('freshness at half load, p95', 2000, milliseconds, halfLoad.freshness?.p95),
@@ -101,6 +102,9 @@ export const goalsOf = (results: Results): Goal[] => {
     ]),
   ]
 }
+
+// The 40 000 were asked for of a machine on which the naive way took so much CPU of a record; others are slower.
+const naiveOfGoal = 13.9
 
 /** A count with a thin gap after each three digits, as 60 000. */
 export const count = (value: number): string => String(Math.round(value)).replaceAll(/\B(?=(\d{3})+$)/g, ' ')

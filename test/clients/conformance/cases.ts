@@ -6,8 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 export type Exchange = {
   request: { method: string; path: string; headers?: Record<string, string | null>; body?: unknown }
   waited?: { from: number; to: number }
-  answer: 'none' | { status: number; headers?: Record<string, string>; body: unknown }
+  answer: 'none' | Answer
 }
+/** `lines` is what is answered line by line, instead of a body. */
+type Answer = { status: number; headers?: Record<string, string>; body?: unknown; lines?: unknown[] }
 export type ConformanceCall = {
   do: string
   key?: string
@@ -45,11 +47,12 @@ export const createNames = () => {
   const differences = (pattern: unknown, value: unknown, at: string, isExact: boolean): string[] => {
     if (typeof pattern === 'string') {
       const wanted = fillText(pattern)
-      if (/^\{any:\w+\}$/.test(wanted) && typeof value === 'string') {
-        known.set(wanted, value)
+      const given = typeof value === 'number' ? String(value) : value
+      if (/^\{any:\w+\}$/.test(wanted) && typeof given === 'string') {
+        known.set(wanted, given)
         return []
       }
-      return wanted === value ? [] : [`${at} is ${JSON.stringify(value)} instead of ${JSON.stringify(wanted)}`]
+      return wanted === given ? [] : [`${at} is ${JSON.stringify(value)} instead of ${JSON.stringify(wanted)}`]
     }
     if (typeof pattern !== 'object' || pattern === null || typeof value !== 'object' || value === null)
       return pattern === value ? [] : [`${at} is ${JSON.stringify(value)} instead of ${JSON.stringify(pattern)}`]
@@ -71,7 +74,7 @@ export const createNames = () => {
 
   /** What stands for names that nothing has been found for yet. */
   const inventIn = (value: unknown): void => {
-    for (const [whole] of JSON.stringify(value).matchAll(/\{any:\w+\}/g))
+    for (const [whole] of (JSON.stringify(value) ?? '').matchAll(/\{any:\w+\}/g))
       if (!known.has(whole)) known.set(whole, randomUUID())
   }
 
@@ -89,7 +92,9 @@ export const requestDifferences = (
 ): string[] => {
   const headers = new Headers(init.headers)
   const { pathname, search } = new URL(url)
-  const body = typeof init.body === 'string' ? JSON.parse(init.body) : undefined
+  const contentType = wanted.headers?.['content-type'] ?? 'application/json'
+  const isJson = contentType === 'application/json'
+  const body = typeof init.body === 'string' && isJson ? JSON.parse(init.body) : init.body
   return [
     ...names.differences(wanted.method, init.method, 'method', true),
     ...names.differences(wanted.path, pathname + search, 'path', true),
@@ -98,8 +103,33 @@ export const requestDifferences = (
     ),
     ...(wanted.body === undefined ? [] : names.differences(wanted.body, body, 'body', true)),
     ...(wanted.method === 'POST'
-      ? names.differences('application/json', headers.get('content-type'), 'content-type', true)
+      ? names.differences(contentType, headers.get('content-type'), 'content-type', true)
       : []),
     ...(headers.get('authorization')?.startsWith('Bearer ') ? [] : ['authorization is not "Bearer …"']),
   ]
+}
+
+/** What is answered, as it goes over the wire. */
+export const textOfAnswer = (names: Names, { body, lines }: Answer): string => {
+  if (lines)
+    return names
+      .fill(lines)
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join('')
+  return typeof body === 'string' ? body : JSON.stringify(names.fill(body))
+}
+
+/** Where an answer of a system differs from the one that a script says. */
+export const answerDifferences = (
+  names: Names,
+  { status, body, lines }: Answer,
+  answered: { status: number; text: string },
+): string[] => {
+  const said = lines
+    ? answered.text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : JSON.parse(answered.text)
+  return names.differences({ status, body: lines ?? body }, { status: answered.status, body: said }, 'answer', false)
 }

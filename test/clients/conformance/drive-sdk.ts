@@ -1,7 +1,11 @@
 import {
   createWeir,
+  type ImportOptions,
+  type RefusedRecord,
   type RejectedValuesFilter,
   type UploadRefusal,
+  verifyWebhook,
+  type WaitingForOthers,
   WeirError,
 } from '../../../clients/typescript/src/index.js'
 import type { ConformanceCall, Names } from './cases.js'
@@ -18,6 +22,10 @@ type Given = {
   keyId: string
   wanted: object
   name: string | null
+  body: string
+  secrets: string[]
+  headers: Record<string, string>
+  at: string
 }
 
 /** Does with the SDK what a call says, and tells how that differs from what has to come of it. */
@@ -50,6 +58,20 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       const onRefused = (refusal: UploadRefusal<unknown>) => void told.push(refusal)
       return { ...(await weir.of(call.type).upload(call.records, { ...options, onRefused })), told }
     }
+    case 'import': {
+      const told: RefusedRecord[] = []
+      const toldWaiting: WaitingForOthers[] = []
+      const onRefused = (refusal: RefusedRecord) => void told.push(refusal)
+      const onWaiting = (waiting: WaitingForOthers) => void toldWaiting.push(waiting)
+      const options = { ...(call.options as ImportOptions), onRefused, onWaiting }
+      return { ...(await weir.of(call.type).import(call.body, options)), told, toldWaiting }
+    }
+    case 'feeds.page':
+      return weir.feeds.page(call.type, options)
+    case 'feeds.read':
+      return allOf(weir.feeds.read(call.type, options))
+    case 'webhooks.verify':
+      return verifyWebhook(call.secrets, call.headers, call.body, { at: new Date(call.at) })
     case 'interactions.record':
       return weir.interactions.record(call.interaction, options)
     case 'interactions.list':

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { inFakeTime } from '../typescript/fake-weir.js'
-import { conformanceCases, createNames, type Exchange, type Names, requestDifferences } from './cases.js'
+import { conformanceCases, createNames, type Exchange, type Names, requestDifferences, textOfAnswer } from './cases.js'
 import { driveSdk } from './drive-sdk.js'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -37,14 +37,13 @@ const createScript = (exchanges: readonly Exchange[], names: Names) => {
     differences.push(...found.map((difference) => `request ${made}: ${difference}`))
     answeredAt = Date.now()
     if (answer === 'none') throw new TypeError('fetch failed')
-    names.inventIn(answer.body)
+    names.inventIn(answer.lines ?? answer.body)
     const inSeconds = (_: string, seconds: string) => new Date(Date.now() + Number(seconds) * 1000).toUTCString()
     const headers = Object.entries(answer.headers ?? {}).map(([name, text]): [string, string] => [
       name,
       text.replace(/\{in:(\d+)\}/, inSeconds),
     ])
-    const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(names.fill(answer.body))
-    return new Response(body, { status: answer.status, headers })
+    return new Response(textOfAnswer(names, answer), { status: answer.status, headers })
   }
   return { fetch, differences, left: () => exchanges.length - made }
 }

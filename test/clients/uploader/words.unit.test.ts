@@ -16,12 +16,13 @@ import { chooseFiles, typeByName } from '../../../clients/uploader/records/files
 import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
 import { createProgress, fitInto } from '../../../clients/uploader/report/progress.js'
 import { summaryOf, tableOf } from '../../../clients/uploader/report/summary.js'
-import { idOf } from '../../../clients/uploader/sample/chance.js'
-import { amountsFor, isBroken, recordAt, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
 import { addAnswer, createReport, type FileReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
 import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
+import { transaction } from '../../../schemas/records/transaction.js'
+import { idOf } from '../../../schemas/samples/chance.js'
+import { amountsFor, isBroken, recordAt, type Sample } from '../../../schemas/samples/records.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir words '))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -371,6 +372,23 @@ describe('sample data', () => {
         }
       expect(index).toBe(sample.amounts[each.type])
     }
+  })
+
+  it('ends where it is told, and is the same but for its times', () => {
+    const timesOf = (until?: number) => {
+      const made = { ...sample, ...(until !== undefined && { until }) }
+      return Array.from({ length: 50 }, (_, index) => recordAt(made, transaction, index))
+    }
+    const day = Date.UTC(2030, 5, 1)
+    const later = timesOf(day)
+    const times = later.map(({ created }) => Date.parse(String(created)))
+    expect(Math.max(...times)).toBeLessThanOrEqual(day)
+    expect(Math.min(...times)).toBeGreaterThan(Date.UTC(2028, 5, 1))
+    const shift = day - Date.UTC(2026, 0, 1)
+    const withoutTime = ({ created: _, ...others }: Record<string, unknown>) => others
+    const usual = timesOf()
+    expect(later.map(withoutTime)).toEqual(usual.map(withoutTime))
+    expect(times).toEqual(usual.map(({ created }) => Date.parse(String(created)) + shift))
   })
 
   it('is as much as it always was', () => {

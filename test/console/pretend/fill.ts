@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { fillMarts } from './marts.js'
 import { ago, type startPretendEdge } from './pretend-edge.js'
+import { fillWebhooks } from './webhooks.js'
 
-/** Data to look at: shops, offers with some faults, two weeks of quality, a year of sales, records that wait, a busy quarter of an hour. */
-export const fill = ({ world, waiting, days, marts }: Awaited<ReturnType<typeof startPretendEdge>>) => {
+/** Data to look at: webhooks, shops, offers with some faults, two weeks of quality, a year of sales, records that wait, a busy quarter of an hour. */
+export const fill = ({ world, waiting, days, marts, webhooks }: Awaited<ReturnType<typeof startPretendEdge>>) => {
   const shops = Array.from({ length: 8 }, (_, index) => ({
     shop_id: randomUUID(),
     name: `Corner Books ${index + 1}`,
@@ -12,6 +13,7 @@ export const fill = ({ world, waiting, days, marts }: Awaited<ReturnType<typeof 
   }))
   world.upload('demo', 'shops', shops, false)
   fillMarts(marts, 'demo', shops)
+  fillWebhooks(webhooks, 'demo')
   const [first] = shops
   world.upload('demo', 'shops', [{ ...first, name: 'Corner Books & Sons', region: 'IE' }], false)
   const offer = (more: object) => ({

@@ -119,6 +119,31 @@ export const fillMarts = (known: PretendMarts, org: string, shops: readonly { sh
       })),
     ),
   )
+  const own = { 'big spenders': 58 }
+  const dayBefore = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+  set(
+    'segment_sizes',
+    Object.entries({ ...sizes, ...own }).flatMap(([segment, size], index) =>
+      Array.from({ length: 40 }, (_, ago) => ({
+        ...{ day: dayBefore(ago), segment, version: segment in own ? 1 : 0 },
+        members: Math.round(size * (1 - ago / 90) * wave(ago / 5 + index)),
+      })),
+    ),
+  )
+  set('own_segments', [
+    {
+      ...{ segment: 'big spenders', version: 1, condition: "amount > 500 and region in ( 'GB' , 'IE' )" },
+      ...{ about: 'for the autumn letter', created_at: `${dayBefore(40)}T09:00:00.000Z` },
+    },
+  ])
+  set(
+    'segment_members',
+    Array.from({ length: 3 }, (_, n) => ({
+      ...{ customer_id: `00000000-0000-4000-8000-00000000000${n}`, segment: 'big spenders', recency_days: n },
+      ...{ frequency: 9, monetary: '812.50', r: 5, f: 4, m: 5 },
+    })),
+  )
+  set('marts_as_of', [{ mart: 'sales_by_day', as_of: new Date(Date.now() - 90_000).toISOString() }])
   const monthOf = (ago: number) => {
     const now = new Date()
     return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)).toISOString().slice(0, 10)

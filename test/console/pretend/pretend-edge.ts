@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { answerMart, martReferences, type PretendMarts } from './marts.js'
 import { buildConsole, contentSecurityPolicy } from './serve-console.js'
+import { createPretendSql } from './sql.js'
+import { createPretendWebhooks } from './webhooks.js'
 import { createWorld, topicReferences, typeReferences } from './world.js'
 
 type Caller = { org_id: string; key_id: string; scopes: string[] | null; is_operator: boolean }
@@ -111,6 +113,8 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
   const waiting: Record<string, unknown>[] = []
   const days: Record<string, unknown>[] = []
   const marts: PretendMarts = new Map()
+  const sql = createPretendSql()
+  const webhooks = createPretendWebhooks()
   const types = typeReferences()
   const topics = topicReferences()
   const fieldsOf = ({ record }: { record: unknown }) => record as Record<string, unknown>
@@ -501,6 +505,9 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
       })
     const text = (await request.toArray()).map(String).join('')
     const body = (text ? JSON.parse(text) : {}) as Record<string, unknown>
+    if (sql.answer({ request, response, pathname, org, keyId: caller.key_id, body })) return undefined
+    const method = request.method ?? ''
+    if (webhooks.answer({ method, pathname, query: searchParams, org, body, response })) return undefined
     const [, type] = /^\/v1\/data\/([^/]+)$/.exec(pathname) ?? []
     if (type && request.method === 'POST') {
       const result = world.upload(org, type, body.records as unknown[], searchParams.get('dry_run') === 'true')
@@ -537,6 +544,8 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     waiting,
     days,
     marts,
+    sql,
+    webhooks,
     servedFiles,
     streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { metricsPage } from '../../../deploy/observability/figures.js'
 import { grafanaFiles } from '../../../deploy/observability/grafana.js'
+import { martDashboard } from '../../../deploy/observability/mart-panels.js'
 import { dashboards } from '../../../deploy/observability/panels.js'
 import { groupsOf, strangersIn } from './asked-figures.js'
 
@@ -42,11 +43,13 @@ describe('the dashboards', () => {
     for (const { query } of ofOrgs) expect(query).toMatch(/^topk\(\d+, /)
   })
 
-  it.each([...grafanaFiles(dashboards)])('are in %s as they were made', (path, text) => {
+  it.each([...grafanaFiles(dashboards, [martDashboard])])('are in %s as they were made', (path, text) => {
     expect(read(path), 'npm run publish-schemas writes it').toBe(text)
     const { uid, panels: own, templating } = JSON.parse(text)
     expect(path).toContain(uid)
-    expect(templating.list).toMatchObject([{ type: 'datasource', query: 'prometheus' }])
+    const isOfMarts = uid === martDashboard.uid
+    const [source] = templating.list
+    expect(source).toMatchObject({ query: isOfMarts ? 'grafana-clickhouse-datasource' : 'prometheus' })
     expect(new Set(own.map(({ id }: { id: number }) => id)).size).toBe(own.length)
     // No panel lies on another one.
     const cells = own.flatMap(({ gridPos: { x, y, w, h } }: { gridPos: Record<'x' | 'y' | 'w' | 'h', number> }) =>
@@ -97,13 +100,17 @@ describe('the alerts', () => {
 it('lets Prometheus read every service by its own address, and no figure twice', () => {
   type Job = { static_configs: { targets: string[] }[]; metric_relabel_configs?: { regex: string; action: string }[] }
   const { scrape_configs: jobs } = parse(read('deploy/prometheus/prometheus.yml')) as { scrape_configs: Job[] }
-  const ports = { edge: 8080, integrity: 8082, sink: 8083 }
+  const ports = { edge: 8080, integrity: 8082, sink: 8083, delivery: 8084 }
   expect(jobs.flatMap(({ static_configs: [own] }) => own?.targets)).toEqual(
     Object.entries(ports).map(([service, port]) => `${service}:${port}`),
   )
   const [edge] = jobs
   const dropped = (edge?.metric_relabel_configs ?? []).filter(({ action }) => action === 'drop')
   const isDropped = (text: string) => dropped.some(({ regex }) => new RegExp(`^(?:${regex})$`).test(text))
-  expect(['weir_integrity_records_total', 'weir_sink_insert_rows_sum', 'sink'].every(isDropped)).toBe(true)
+  expect(
+    ['weir_integrity_records_total', 'weir_sink_insert_rows_sum', 'weir_delivery_pending', 'sink', 'delivery'].every(
+      isDropped,
+    ),
+  ).toBe(true)
   expect(['weir_edge_records_total', 'edge', 'process_cpu_seconds_total'].some(isDropped)).toBe(false)
 })

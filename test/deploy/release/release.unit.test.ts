@@ -9,7 +9,7 @@ import { packageRoot } from '../../../services/platform/process/package-root.js'
 
 it('names one version everywhere', () => {
   expect(versionProblems()).toEqual([])
-  expect(versionsNamed().find(({ versions }) => versions.length === 3)?.file).toBe('package-lock.json')
+  expect(versionsNamed().find(({ versions }) => versions.length === 4)?.file).toBe('package-lock.json')
 })
 
 it('writes a new version everywhere, and finds a place that has another one', () => {

@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { packageRoot } from '#platform/process/package-root.js'
-import { catalogue } from '#schemas/catalogue.js'
-import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { questionsIn } from '#schemas/derive/for-analysts/worked-questions.js'
+import { makeTables } from '../../support/make-tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
-import { blocksOf } from '../snippets.js'
 import { fillForAnalysts } from './world.js'
 
 // The worked questions of docs/for-analysts.md, asked as they stand there: each gives the answer that the page shows.
@@ -16,21 +15,13 @@ const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 const org = randomUUID()
 
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   await fillForAnalysts(clickhouse, org)
 })
 afterAll(() => clickhouse.close())
 
 const page = readFileSync(join(packageRoot, 'docs/for-analysts.md'), 'utf8')
-const [, chapter = ''] = /^## Ten questions\n(.*?)^## /ms.exec(page) ?? []
-const questions = chapter
-  .split(/^### /m)
-  .slice(1)
-  .map((section) => ({
-    question: section.slice(0, section.indexOf('\n')),
-    sql: blocksOf(section).find(({ language }) => language === 'sql')?.text ?? '',
-    answer: tableIn(section),
-  }))
+const questions = questionsIn(page).map(({ section, ...question }) => ({ ...question, answer: tableIn(section) }))
 
 it('answers ten questions', () => {
   expect(questions).toHaveLength(10)

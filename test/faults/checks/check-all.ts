@@ -1,5 +1,6 @@
 import { checkAcceptedTopics } from './check-accepted-topics.js'
 import { checkAnswers } from './check-answers.js'
+import { checkFeeds } from './check-feeds.js'
 import { checkInteractions } from './check-interactions.js'
 import { checkRejections } from './check-rejections.js'
 import { checkRequests } from './check-requests.js'
@@ -17,6 +18,7 @@ const checks: Check[] = [
   checkVerdicts,
   checkRequests,
   checkInteractions,
+  checkFeeds,
   checkWaiting,
   checkRetries,
 ]

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Followed } from '../observe/feed-follower.js'
 import type { Seen } from '../observe/topics.js'
 import { checkAll } from './check-all.js'
 import { goodWorld, type World } from './good-world.js'
@@ -20,6 +21,10 @@ const again = (world: World, topic: string, change: Partial<Seen> & { value?: Re
   const last = eventsOn(world, topic).at(-1) as Seen
   const value = { ...last.value, ...change.value }
   world.observed.topics.push({ ...last, offset: 1000, bytes: JSON.stringify(value), ...change, value })
+}
+
+const spliceFeed = (observed: World['observed'], id: string, version: number): void => {
+  observed.feeds = observed.feeds.filter((each) => each.id !== id || each.version !== version)
 }
 
 const waitsAt = ({ waits }: World['observed'], n: number, change: object) => Object.assign(waits[n] ?? {}, change)
@@ -56,6 +61,12 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['clickhouse-disagrees', ({ observed }) => observed.versions.delete('shops acme/b')],
   ['history-disagrees', ({ observed }) => observed.histories.set('shops acme/a', [16_384])],
   ['history-disagrees', ({ observed }) => observed.histories.set('shops acme/a', [8192, 8192, 16_384])],
+
+  ['lost-from-feed', ({ observed }) => observed.feeds.pop()],
+  ['lost-from-feed', ({ observed }) => spliceFeed(observed, 'a', 16_384)],
+  ['stranger-in-feed', ({ observed }) => observed.feeds.push({ ...(observed.feeds[0] as Followed), id: 'z' })],
+  ['stranger-in-feed', ({ observed }) => observed.feeds.push({ ...(observed.feeds[0] as Followed), version: 99_999 })],
+  ['disorder-in-feed', ({ observed }) => observed.feeds.reverse()],
 
   ['lost-rejection', ({ observed }) => observed.rejections.shift()],
   ['rejected-twice', ({ observed }) => observed.rejections.push({ ...goodWorld().observed.rejections[0] } as never)],

@@ -228,6 +228,18 @@ export const goodWorld = (): World => {
       ],
       waits,
       waitingLog: waits.map((wait) => ({ ...wait })),
+      feeds: [
+        ...[
+          hand('shops', 'a', 8192),
+          hand('shops', 'b', 8194),
+          hand('shops', 'a', 16_384),
+          hand('shops', 'b', 16_385, true),
+        ],
+        // As after an answer that was lost.
+        hand('shops', 'a', 16_384),
+        ...[hand('offers', 'y', 16_384), hand('offers', 'x', 24_576), hand('offers', 'w', 57_344)],
+        hand('interactions', 'i1', 3),
+      ],
       requests: new Map([
         ['r1', answer('b1', 207, [{ index: 1, id: null, problems: [{ code: 'missing_field' }] }])],
         ['r2', answer('b2', 200, [])],
@@ -242,6 +254,14 @@ export const goodWorld = (): World => {
     },
   }
 }
+
+const hand = (type: string, id: string, version: number, isDeleted = false) => ({
+  org: 'acme',
+  type,
+  id,
+  version,
+  isDeleted,
+})
 
 const shop = (id: string, name: string, isDeleted = false): Planned => ({
   id,

@@ -4,6 +4,7 @@ import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { Ledger } from '../workload/ledger.js'
 import { idFieldOf, uploadTypes } from '../workload/plan.js'
 import { createAnalyst } from './clickhouse.js'
+import type { Followed } from './feed-follower.js'
 import type { Seen } from './topics.js'
 
 /** What the world has of a run's organisations, wherever it can be looked up. */
@@ -23,6 +24,8 @@ export type Observed = {
   waitingLog: ShownWait[]
   /** What GET /v1/requests/{id} says now. */
   requests: Map<string, UploadAnswer>
+  /** What readers of the organisations' feeds were handed while all of it happened. */
+  feeds: Followed[]
 }
 export type Row = Record<string, unknown> & { org_id: string }
 export type Rejection = {
@@ -58,7 +61,7 @@ export const observe = async (deps: {
   addresses: { POSTGRES_URL: string; CLICKHOUSE_URL: string }
   topics: Seen[]
   lookUp: (org: string, requestId: string) => Promise<UploadAnswer>
-}): Promise<Observed> => {
+}): Promise<Omit<Observed, 'feeds'>> => {
   const { orgs, uploads, interactions } = deps.ledger
   const ask = createAnalyst(deps.addresses.CLICKHOUSE_URL)
   const list = `(${orgs.map((org) => `'${org}'`).join(', ')})`

@@ -2,6 +2,7 @@ import { within } from '#platform/process/within.js'
 import { eventually } from '../../support/eventually.js'
 import { checkAll } from '../checks/check-all.js'
 import type { Finding } from '../checks/finding.js'
+import { startFollowing } from '../observe/feed-follower.js'
 import { observe } from '../observe/observed.js'
 import { createRandom, type Random } from '../random.js'
 import type { FaultStack } from '../stack/start-stack.js'
@@ -100,6 +101,7 @@ const live = async <Stack extends TestedStack>(
     ...(scenario.plans && { plans: scenario.plans }),
   })
   const { ledger } = workload
+  const feeds = startFollowing({ organisations: orgs, edgeUrls: stack.edgeUrls, random: random.fork('feeds') })
   const watched = { organisations: orgs, edgeUrls: stack.edgeUrls, ledger, random: random.fork('watchers') }
   const watchers = scenario.watches ? startWatchers(watched) : undefined
   const findings: Finding[] = []
@@ -124,11 +126,17 @@ const live = async <Stack extends TestedStack>(
   // A service whose consumer heard nothing for a minute ends to be started afresh, and that minute may be over only now.
   await expect('not-ready', stack.untilReady())
   // What can no longer be looked at is not worth a second complaint.
-  if (findings.some(({ name }) => name === 'not-ready')) return { findings, lateEvents: 0, ledger }
+  if (findings.some(({ name }) => name === 'not-ready')) {
+    feeds.abandon()
+    return { findings, lateEvents: 0, ledger }
+  }
 
   if (watchers) await expect('streams-not-given-back', expectStreamsFree(watched))
   const topics = await session.topics.readOn()
-  const observed = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
+  const { followed, surprises } = await feeds.stop()
+  findings.push(...surprises.map((about) => ({ name: 'surprising-feed', about })))
+  const seen = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
+  const observed = { ...seen, feeds: followed }
   const found = checkAll(ledger, observed)
   const late = found.filter(({ name }) => name === 'late-event')
   findings.push(...(mayOutliveSession ? found.filter((each) => !late.includes(each)) : found))

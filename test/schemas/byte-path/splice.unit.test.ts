@@ -62,7 +62,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
         const message = submittedMessage(type, batch)
         expect(subject.eventsOf(message, verdict)).toEqual(reference.eventsOf(message, verdict))
       }),
-      { numRuns: sized(20, 50), endOnFailure: true },
+      { numRuns: sized(8, 50), endOnFailure: true },
     )
   })
 
@@ -78,7 +78,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
           expect(Object.keys(record)).toContain(type.id)
         }
       }),
-      { numRuns: sized(10, 20), endOnFailure: true },
+      { numRuns: sized(5, 20), endOnFailure: true },
     )
   })
 
@@ -102,7 +102,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
         if (events === undefined || events === 'CutOff') return
         expect(events).toEqual(outcomeOf(() => reference.eventsOf(message, verdict)))
       }),
-      { numRuns: sized(40, 100), endOnFailure: true },
+      { numRuns: sized(15, 100), endOnFailure: true },
     )
   })
 })

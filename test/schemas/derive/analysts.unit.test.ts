@@ -15,7 +15,13 @@ const bounded =
   'max_bytes_before_external_group_by = 2000000000, max_bytes_before_external_sort = 2000000000'
 
 // What marts are kept in, beside the records.
-const kept = ['marts_kept', ...marts.flatMap(({ name, kept }) => (kept ? [`${name}_kept`] : []))]
+const kept = [
+  'marts_kept',
+  ...marts.flatMap(({ name, kept }) => (kept ? [`${name}_kept`] : [])),
+  'own_segments_log',
+  'own_members_log',
+  'segment_sizes_log',
+]
 const policiesOn = (table: string): string =>
   `create row policy or replace \`analyst_acme-2_only\` on weir.${table} for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
 create row policy or replace \`analyst_acme-2_rows\` on weir.${table} for select using 1 as permissive to \`analyst_acme-2\`, current_user`

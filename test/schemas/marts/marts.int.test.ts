@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
-import { catalogue } from '#schemas/catalogue.js'
 import { marts } from '#schemas/marts/all.js'
 import { exampleOf } from '#schemas/marts/mart.js'
-import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { makeTables } from '../../support/make-tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
 import { branches, fill, id, offers, people, recommended, shops, smallWorld, users } from './small-world.js'
 
@@ -12,7 +11,7 @@ const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 const [org, other, ten] = [randomUUID(), randomUUID(), randomUUID()]
 
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   await fill(clickhouse, org, smallWorld)
   // The same ids mean other records there: where two organisations are not kept apart, the figures are wrong.
   const dearer = smallWorld.transactions?.map((row) => ({ ...row, amount: 1000, student_id: people.cy }))

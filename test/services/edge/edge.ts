@@ -4,6 +4,9 @@ import { Unavailable } from '#http/request-error.js'
 import type { DecidedBatch } from '#ledger/latest/activity.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
+import { createWritePage } from '#query/feeds/forms.js'
+import { createFeedReaders } from '#query/feeds/readers.js'
+import { createWakes } from '#query/feeds/wakes.js'
 import { createActivity } from '#query/live/activity.js'
 import { createReads } from '#query/reads.js'
 import { createQuery, type QueryDeps } from '#query/routes.js'
@@ -21,11 +24,14 @@ import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.j
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
 import { createAnswerCheck } from '../../support/openapi/answers.js'
+import { createFakeFeed } from '../query/fakes/feed.fake.js'
 import { createFakeKeys } from '../query/fakes/keys.fake.js'
 import { createFakeOperators } from '../query/fakes/operators.fake.js'
 import { createFakeInteractions } from '../query/fakes/reader.fake.js'
 import { createFakeRejections } from '../query/fakes/rejections.fake.js'
+import { createFakeSavedQueries } from '../query/fakes/saved-queries.fake.js'
 import { createFakeWaiting } from '../query/fakes/waiting.fake.js'
+import { createFakeWebhooks } from '../query/fakes/webhooks.fake.js'
 import { createFakeLag } from './fakes/lag.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
 import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
@@ -52,6 +58,8 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
   const interactions = createFakeInteractions()
   const rejections = createFakeRejections()
   const waiting = createFakeWaiting()
+  const feeds = createFakeFeed()
+  const wakes = createWakes()
   const callers = new Map<string, Caller>([
     ['acme-key', acme],
     ['other-key', { orgId: 'other', keyId: 'k2', scopes: null }],
@@ -130,10 +138,21 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     systemState: async () => ({ parts: [], storage: [], groups: null }),
     followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
     findOlder: async () => [],
-    decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },
+    decoders: { decoder: () => async (value) => JSON.parse(String(value)) },
     consoleReads: createReads(undefined, 'this'),
+    feedReaders: createFeedReaders({ feed: feeds.feed, wakes, reads: createReads(undefined, 'feeds') }),
+    writePage: createWritePage({ encoder: async () => (value) => Buffer.from(`?????${JSON.stringify(value)}`) }),
     readMartRows: async () => [],
     martReads: createReads(undefined, 'marts'),
+    openPersonExport: async () => undefined,
+    notePersonExport: async () => {},
+    personReads: createReads(undefined, 'persons'),
+    askAnalyst: async () => {
+      throw new Error('there is no ClickHouse in this test')
+    },
+    sqlReads: createReads(undefined, 'the tables'),
+    savedQueries: createFakeSavedQueries(),
+    webhooks: createFakeWebhooks(),
     figures,
     now,
     log,
@@ -173,6 +192,8 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     interactions,
     rejections,
     waiting,
+    feeds,
+    wakes,
     callers,
     lines,
     metrics,

@@ -21,7 +21,7 @@ const openHandler = (partition: number, logStart = 0) => {
   const published: string[][] = []
   const setAside: number[] = []
   const read: ReadBatch = async (message) => {
-    const batch = batches.get(message.toString())
+    const batch = batches.get(String(message))
     if (!batch) throw new NewerSchema('written with a newer schema, in which records.colour is new or different')
     return scannedBatch(tag, batch)
   }

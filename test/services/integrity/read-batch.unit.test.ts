@@ -41,9 +41,9 @@ const read = await createReadBatch(shop, {
   encoder: async () => (batch: unknown) => Buffer.concat([headerOf(ownId), submitted.toBuffer(batch)]),
   decoder:
     <T>() =>
-    async (message: Buffer) => {
+    async (message: Buffer | null) => {
       try {
-        return decode(message) as T
+        return decode(message as Buffer) as T
       } catch (error) {
         throw error instanceof NewerSchema ? error : new Undecodable((error as Error).message)
       }

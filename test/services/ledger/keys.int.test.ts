@@ -29,7 +29,7 @@ import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()
 beforeEach(async () => {
-  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit')
+  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit cascade')
   await createOrg(pool, 'acme')
 })
 

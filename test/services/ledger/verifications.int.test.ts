@@ -45,6 +45,6 @@ it('names keys that are in use and end soon, and no others', async () => {
 it('counts the migrations that have not run', async () => {
   expect(await countPending(pool)).toBe(0)
   await pool.query(`delete from public.migrations_auth where name like '0007%'`)
-  await pool.query('drop table public.migrations_operator')
+  await pool.query('drop table public.migrations_query')
   expect(await countPending(pool)).toBe(2)
 })

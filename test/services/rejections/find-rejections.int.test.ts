@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rejectionName } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { countByCode, countByType, findCandidates, findRecords, findRejections } from '#rejections/find-rejections.js'
-import { catalogue } from '#schemas/catalogue.js'
 import { offer } from '#schemas/records/offer.js'
-import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { makeTables } from '../../support/make-tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
 
 const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
@@ -24,7 +23,7 @@ const rejected = [
   { index: 5, version: 8197, id: null, record: '7' },
 ]
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   for (const { index, version, id, record } of rejected) {
     const codes = index === 1 ? ['bad_format', 'unknown_reference', 'bad_format'] : ['unknown_reference']
     // Twice, as after a restart of the sink.

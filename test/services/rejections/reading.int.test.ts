@@ -12,7 +12,7 @@ import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
 import { findGroups } from '#rejections/summary.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { makeTables } from '../../support/make-tables.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sharedParts } from '../../support/shared-parts.js'
 import { sized } from '../../support/sized.js'
@@ -21,7 +21,7 @@ import { insertWait } from '../../support/waits.js'
 const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 const { pool } = await openMigratedDatabase(2)
 const sources = { pool, clickhouse: boundedReader(clickhouse), catalogue }
-beforeAll(() => provisionTables(clickhouse, catalogue))
+beforeAll(() => makeTables(clickhouse))
 afterAll(() => clickhouse.close())
 
 type Refused = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import { type Fetch, hasValue, type Received } from '#platform/kafka/kafka.js'
 import type { Sorted } from '#tables/readable.js'
 import { createFeed } from '#tables/table-feed.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
@@ -23,8 +23,9 @@ const fetchOf = (...texts: string[]): Fetch => ({
 const refusal = Object.assign(new Error('cannot parse'), { code: '117', type: 'INCORRECT_DATA' })
 
 const without = (word: string, messages: readonly Received[]): Sorted => ({
-  readable: messages.filter(({ value }) => !value.includes(word)),
+  readable: messages.filter(hasValue).filter(({ value }) => !value.includes(word)),
   unreadable: messages
+    .filter(hasValue)
     .filter(({ value }) => value.includes(word))
     .map((message) => ({ message, reason: `holds ${word}` })),
 })

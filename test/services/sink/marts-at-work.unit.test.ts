@@ -5,6 +5,7 @@ import { createMetrics } from '#platform/health/metrics.js'
 import { keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import type { Due } from '../../../services/sink/due-marts.js'
 import type { MartKeeper } from '../../../services/sink/keep-marts.js'
+import type { SegmentKeeper } from '../../../services/sink/keep-segments.js'
 import { startKeepingMarts } from '../../../services/sink/marts-at-work.js'
 import { eventually } from '../../support/eventually.js'
 
@@ -17,9 +18,10 @@ const log = pino({ level: 'silent' })
 /** A keeper that remembers what it was told to do; what is due stays so until it is done. */
 const start = (
   due: Due[],
-  options: { isLeading?: () => boolean; takes?: (due: Due) => number; fails?: number } = {},
+  options: { isLeading?: () => boolean; takes?: (due: Due) => number; fails?: number; own?: string[] } = {},
 ) => {
   const left = [...due]
+  const ownLeft = options.own ?? []
   const done: string[] = []
   let fails = options.fails ?? 0
   const keeper: MartKeeper = {
@@ -33,9 +35,21 @@ const start = (
     },
     forget: async () => undefined,
   }
-  const pace = { lookEvery: 2, afterFailure: 50 }
+  const segments: SegmentKeeper = {
+    due: async () =>
+      ownLeft.map((segment) => ({ org: 'acme', segment, version: 1, condition: 'true', isDropped: false })),
+    findMembers: async ({ segment }) => {
+      if (segment === 'broken') throw new Error('no')
+      ownLeft.splice(ownLeft.indexOf(segment), 1)
+      done.push(segment)
+    },
+    countNamed: async () => {
+      if (ownLeft.length > 0) done.push('counted')
+    },
+  }
+  const pace = { lookEvery: 2, segmentsEvery: 2, afterFailure: 50 }
   const { stop } = startKeepingMarts({
-    ...{ keeper, isLeading: options.isLeading ?? (() => true), metrics: createMetrics('sink'), log, pace },
+    ...{ keeper, segments, isLeading: options.isLeading ?? (() => true), metrics: createMetrics('sink'), log, pace },
   })
   return { done, stop }
 }
@@ -60,5 +74,11 @@ it('leaves it to the sink that leads, and takes over from it', async () => {
 it('tries again what failed, after the others', async () => {
   const { done, stop } = start([dueOf('funnel', true), dueOf('cohorts', true)], { fails: 1 })
   await eventually(() => expect(done).toEqual(['cohorts', 'funnel']))
+  await stop()
+})
+
+it('counts segments and finds the members of own ones, and one that fails keeps no other waiting', async () => {
+  const { done, stop } = start([], { own: ['broken', 'thrifty', 'far away'] })
+  await eventually(() => expect(done).toEqual(['counted', 'thrifty', 'far away']))
   await stop()
 })

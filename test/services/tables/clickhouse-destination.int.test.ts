@@ -15,6 +15,7 @@ import { transaction } from '#schemas/records/transaction.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
+import { makeTables } from '../../support/make-tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
 
 const parts = sharedParts
@@ -26,7 +27,7 @@ let handle: (fetch: Fetch) => Promise<void>
 let encode: (event: AcceptedEvent) => Buffer
 
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   for (const [each, schema] of schemasByTopic(catalogue.all.values()))
     await registry.register(subjectOf(each), schema, 'FULL_TRANSITIVE')
   encode = await registry.encoder<AcceptedEvent>(subjectOf(topic), acceptedSchema(shop))

@@ -27,6 +27,7 @@ import { createRows } from '../../../services/operator/verify/rows.js'
 import { createMartKeeper } from '../../../services/sink/keep-marts.js'
 import { fill, smallWorld } from '../../schemas/marts/small-world.js'
 import { createFreshDatabase } from '../../support/fresh-database.js'
+import { itDeep } from '../../support/it-deep.js'
 import { sharedParts } from '../../support/shared-parts.js'
 import { cluster, startOneShard } from './one-shard.js'
 
@@ -192,7 +193,8 @@ it('rebuilds a table: the old versions stay, aliens go, and the new one has a pa
   await database.drop()
 })
 
-it('keeps marts there as on one server', async () => {
+// On one server: test/schemas/marts/kept, in every run.
+itDeep('keeps marts there as on one server', async () => {
   await provisionTables(clickhouse, ours)
   await fill(clickhouse, 'shopkeepers', smallWorld)
   const keeper = createMartKeeper(clickhouse, ours, 1)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { findExpiredVersions, pruneHistory } from '#tables/history.js'
-import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { makeTables } from '../../support/make-tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
 
 const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
@@ -18,7 +18,7 @@ const add = (id: string, version: number, day: string) =>
   )
 
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   for (const [index, day] of ['1971-01-01', '1971-01-02', '1971-01-03', '1971-01-04'].entries())
     await add(often, index + 1, day)
   // The sink may write a row twice.

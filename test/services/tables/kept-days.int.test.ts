@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
-import { catalogue } from '#schemas/catalogue.js'
 import { findExpiredDays, pruneDays } from '#tables/kept-days.js'
-import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { makeTables } from '../../support/make-tables.js'
 import { sharedParts } from '../../support/shared-parts.js'
 
 const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
@@ -12,7 +11,7 @@ const days = ['1971-01-01', '1971-01-02', '1971-01-03', '1971-01-04']
 const org = `old-${randomUUID()}`
 
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   for (const day of days) {
     await clickhouse.command(`
       insert into weir.rejections_log

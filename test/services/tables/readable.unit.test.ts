@@ -3,7 +3,7 @@ import type { Received } from '#platform/kafka/kafka.js'
 import { Undecodable } from '#platform/registry.js'
 import { createCloseLook, createSort } from '#tables/readable.js'
 
-const received = (offset: number, value: Buffer): Received => ({ offset, timestamp: 0, key: null, value })
+const received = (offset: number, value: Buffer | null): Received => ({ offset, timestamp: 0, key: null, value })
 const withSchema = (offset: number, id: number): Received => received(offset, Buffer.from([0, 0, 0, 0, id, 7]))
 
 const shops = (...fields: unknown[]) => ({ type: 'record', namespace: 'weir.accepted', name: 'Shops', fields })
@@ -50,6 +50,14 @@ it("keeps events of the topic's own schema, and names what is wrong with the oth
       [3, notOurs],
       [4, notOurs],
     ],
+  })
+})
+
+it('passes over a message without a value, which says that a record is gone, and sets aside one that is empty', async () => {
+  const sorted = await openSort().sort([received(0, null), withSchema(1, 1), received(2, Buffer.alloc(0))])
+  expect(offsetsOf(sorted)).toEqual({
+    readable: [1],
+    unreadable: [[2, 'not in the wire format of the schema registry']],
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toAvroContainer } from '#tables/avro-container.js'
+import { toAvroContainer } from '#platform/avro-container.js'
 import { createTableWriter } from '#tables/table-writer.js'
 
 /** A message in the registry's wire format. */

@@ -4,7 +4,7 @@ import { answersHttp, freePorts } from '../../../deploy/embedded/servers/ports.j
 import { eventually } from '../eventually.js'
 import { system } from './system.js'
 
-export type ServiceName = 'edge' | 'integrity' | 'sink'
+export type ServiceName = 'edge' | 'integrity' | 'sink' | 'delivery'
 type LogLine = { msg: string }
 
 /** A further process of a service of the running system, with variables that differ from those of the first. */

@@ -43,6 +43,8 @@ export const startWholeSystem = async (
   const env = {
     ...(await freePortVariables()),
     ...containers?.env,
+    // Receivers of webhooks in tests are on this machine.
+    WEBHOOK_ALLOW: '127.0.0.0/8',
     ...given.env,
     DATA_DIR: given.inside?.dataDir ?? dataDir,
   }

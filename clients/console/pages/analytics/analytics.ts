@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { html } from '../../components/html.js'
-import { Asking, Choose, PageHead } from '../../components/shown.js'
+import { Asking, Choose, PageHead, When } from '../../components/shown.js'
 import type { PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { Cohorts, Segments } from './customers.js'
@@ -17,6 +17,7 @@ import {
 } from './marts.js'
 import { Recommendations } from './recommendations.js'
 import { OffersUsed, Sales, TopShops } from './sales.js'
+import { SegmentSizes } from './segment-sizes.js'
 
 /** What the records say all together: sales, customers, recommendations, what people look at, what is refused. */
 export const AnalyticsPage = ({ query }: PageProps): VNode => {
@@ -38,10 +39,14 @@ const Analytics = ({ marts, query }: Pick<AnalyticsProps, 'marts' | 'query'>): V
   const known = useMart({ marts, chosen: everywhere }, 'shops_overview', { order: '-amount', limit: '200' })
   const shops = new Map(known.answer?.rows.map((row) => [textOf(row.shop_id), textOf(row.name)]))
   const props: AnalyticsProps = { marts, chosen, shops, query }
+  const kept = useMart({ marts, chosen: everywhere }, 'marts_as_of', { order: 'as_of', limit: '1' })
+  const asOf = textOf(kept.answer?.rows[0]?.as_of)
   return html`
     <${Head}><${Filters} chosen=${chosen} query=${query} regions=${namesOf(regions, 'region')} shops=${shops} /><//>
+    ${asOf && html`<p class="soft small">Of large organisations the figures are made anew after their records have changed: the oldest below are of <${When} at=${asOf} />.</p>`}
     <${Sales} ...${props} />
     <div class="two"><${TopShops} ...${props} /><${Segments} ...${props} /></div>
+    <${SegmentSizes} ...${props} />
     <${OffersUsed} ...${props} />
     <${Cohorts} ...${props} />
     <${Recommendations} ...${props} />

@@ -45,11 +45,7 @@ const mostShown = 200
 const Foot = ({ title, answer }: { title: string; answer: NonNullable<MartAnswer['answer']> }): VNode => {
   const { columns, rows, sql } = answer
   const shown = rows.slice(0, mostShown)
-  const download = () => {
-    const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ name }) => asText(row[name])))]
-    const text = lines.map((cells) => csvLine(cells.map(harmless))).join('')
-    save(`${title}.csv`, new Blob([text], { type: 'text/csv' }))
-  }
+  const download = () => saveRows(`${title}.csv`, answer)
   return html`<div class="foot small">
     <details><summary>The same as a table</summary>
       <${Table} label=${`${title} as a table`} hasCsv=${false} head=${columns.map(({ name, type, about }) => html`<th key=${name} scope="col" title=${about} class=${isNumber(type) ? 'number' : ''}>${name.replaceAll('_', ' ')}</th>`)}>
@@ -60,6 +56,16 @@ const Foot = ({ title, answer }: { title: string; answer: NonNullable<MartAnswer
     <details><summary>SQL</summary><${Code} text=${sql} label=${`SQL: ${title}`} /></details>
     <button class="link" type="button" aria-label=${`Download as CSV: ${title}`} onClick=${download}>Download as CSV</button>
   </div>`
+}
+
+/** Rows as a file of CSV. */
+export const saveRows = (
+  file: string,
+  { columns, rows }: Pick<NonNullable<MartAnswer['answer']>, 'columns' | 'rows'>,
+) => {
+  const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ name }) => asText(row[name])))]
+  const text = lines.map((cells) => csvLine(cells.map(harmless))).join('')
+  save(file, new Blob([text], { type: 'text/csv' }))
 }
 
 const isNumber = (type: string): boolean => /^(Nullable\()?(U?Int|Decimal|Float)/.test(type)

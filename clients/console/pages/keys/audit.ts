@@ -57,6 +57,22 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
       return html`Key ${id} replaced by <span class="mono small">${key_id}</span>`
     case 'key_revoked':
       return html`Key ${id} revoked`
+    case 'segment_set':
+      return html`Segment <strong>${subject}</strong> set to <code class="small">${details.condition}</code>`
+    case 'segment_dropped':
+      return html`Segment <strong>${subject}</strong> dropped`
+    case 'webhook_created':
+      return html`Webhook ${id} made, to <span class="mono small">${rest.url}</span>`
+    case 'webhook_changed':
+      return html`Webhook ${id} changed: ${Object.keys(rest).join(', ')}`
+    case 'webhook_deleted':
+      return html`Webhook ${id} deleted`
+    case 'webhook_secret_rotated':
+      return html`Webhook ${id} has a new secret`
+    case 'webhook_disabled':
+      return html`Webhook ${id} disabled: ${rest.reason}`
+    case 'person_exported':
+      return html`Everything that is kept about the person ${id} exported`
     case 'limits_set':
       return `Limits set: ${Object.entries(rest)
         .map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${value === null ? 'as for everybody' : inline(value)}`)

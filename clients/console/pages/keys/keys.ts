@@ -1,18 +1,16 @@
 import type { VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { KeyListed, KeyMade, OrganisationListed } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
-import { Asking, Card, Code, Empty, PageHead } from '../../components/shown.js'
+import { type JustDone, WhatWasDone } from '../../components/just-done.js'
+import { Asking, Card, Empty, PageHead } from '../../components/shown.js'
 import { count, sentence } from '../../components/words.js'
 import { Pager } from '../../frame/pager.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { IssueKey, type KeyOrdered } from './issue.js'
 import { ActiveKeys, EndedKeys } from './lists.js'
-
-/** What was just done, in a sentence; with the text of a key, where one was made. */
-type Done = { words: string; key?: string }
 
 /** Who may send: the keys of one's own organisation, or for operators those of any, and how much they may send. */
 export const KeysPage = ({ query }: PageProps): VNode => {
@@ -27,7 +25,7 @@ export const KeysPage = ({ query }: PageProps): VNode => {
   const organisations = useAnswer<'/v1/operator/organisations'>(
     me.is_operator ? `/v1/operator/organisations?${new URLSearchParams({ prefix: org, limit: '1' })}` : undefined,
   )
-  const [done, setDone] = useState<Done>()
+  const [done, setDone] = useState<JustDone>()
   const [problem, setProblem] = useState<string>()
   const limits = organisations.answer?.organisations.find((each) => each.org === org)
 
@@ -35,7 +33,7 @@ export const KeysPage = ({ query }: PageProps): VNode => {
     path: string,
     method: 'POST' | 'PUT' | 'PATCH',
     body: unknown,
-    doneOf: (answer: Answer) => Done,
+    doneOf: (answer: Answer) => JustDone,
   ): Promise<boolean> => {
     setProblem(undefined)
     try {
@@ -55,12 +53,12 @@ export const KeysPage = ({ query }: PageProps): VNode => {
   const issue = (wanted: KeyOrdered) =>
     act<KeyMade>(base, 'POST', wanted, (made) => ({
       words: `The key ${calledOf(made)} of ${made.org} is made.`,
-      key: made.key,
+      secret: secretOf(made),
     }))
   const rotate = (key: KeyListed) =>
     act<KeyMade>(`${at(key)}/rotate`, 'POST', { grace_seconds: 86_400 }, (made) => ({
       words: `The key ${made.key_id} is made in place of ${calledOf(key)}, which goes on for 24 hours.`,
-      key: made.key,
+      secret: secretOf(made),
     }))
   const revoke = (key: KeyListed) =>
     act(`${at(key)}/revoke`, 'POST', {}, () => ({
@@ -104,16 +102,11 @@ export const KeysPage = ({ query }: PageProps): VNode => {
     <p class="soft small">Keys are for programs and teams: for people's accounts and single sign-on, put the console behind a proxy that has them, such as oauth2-proxy.</p>`
 }
 
-/** Focused, so that what was done is read, and seen, wherever the button was. */
-const WhatWasDone = ({ done, onSeen }: { done: Done; onSeen: () => void }): VNode => {
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.focus(), [done])
-  return html`<div class="notice good" role="status" tabindex="-1" ref=${box}>
-    <p><strong>${done.words}</strong>${done.key && ' Its text is shown this once: copy it now.'}</p>
-    ${done.key && html`<${Code} text=${done.key} label="The new key" />`}
-    ${done.key && html`<button type="button" onClick=${onSeen}>I have copied it</button>`}
-  </div>`
-}
+const secretOf = ({ key }: KeyMade) => ({
+  about: 'Its text is shown this once: copy it now.',
+  text: key,
+  label: 'The new key',
+})
 
 const calledOf = ({ key_id, name }: Pick<KeyListed, 'key_id' | 'name'>): string =>
   name ? `${name} (${key_id})` : key_id

@@ -4,11 +4,12 @@ import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { placeOfVersion } from '#schemas/version.js'
 import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../../command/decoder.js'
+import { markOf } from '../expectations.js'
 import { idOf, type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from '../key-states.js'
 import { countOf } from '../read-submitted.js'
 import { type CheckedType, readFrom, type Subject } from '../subject.js'
 import { checkRows } from './check-rows.js'
-import { forgiveCompacted, noteMissing } from './missing.js'
+import { forgiveCompacted, forgiveGone, noteMissing } from './missing.js'
 
 /** A key whose last event is not its newest. */
 export type TurnedBack = { type: string; key: string }
@@ -64,6 +65,7 @@ export const checkAccepted = async (
   }
   progress.end()
   for (const one of types.values()) {
+    forgiveGone(one)
     await forgiveCompacted(subject, one)
     noteMissing(subject, one, 'accepted')
   }
@@ -73,14 +75,20 @@ export const checkAccepted = async (
 /** One message of an accepted topic: kept as the state of its key, and compared with what was expected. */
 const see = async (
   subject: Subject,
-  { type, counts, expectations }: CheckedType,
+  { type, counts, expectations, gone }: CheckedType,
   states: Map<string, KeyState>,
   { topic, partition }: { topic: string; partition: number },
-  { offset, key, value }: Received,
+  { offset, timestamp, key, value }: Received,
   decode: Decode<AcceptedHead>,
 ): Promise<void> => {
   const orgId = orgOf(key ?? '')
   if (subject.org !== undefined && orgId !== subject.org) return
+  if (value === null && key !== null) {
+    // The record is gone: nothing that came before has to be there any more, on the topic or in ClickHouse.
+    states.delete(key)
+    gone.set(markOf(key), timestamp)
+    return
+  }
   const head = await decode(value)
   if (!head || key === null) {
     counts.unreadable++

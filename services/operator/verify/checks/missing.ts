@@ -4,7 +4,7 @@ import type { RecordType } from '#schemas/record.js'
 import { versionOf } from '#schemas/version.js'
 import { createAcceptedDecoder } from '../../command/decoder.js'
 import { type ExpectedBatch, fate, markOf, missingOf } from '../expectations.js'
-import { type CheckedType, readFrom, type Subject } from '../subject.js'
+import { type CheckedType, clockMargin, readFrom, type Subject } from '../subject.js'
 
 /** Notes every record whose event was expected and is not on its topic, unless the event may still be on its way. */
 export const noteMissing = (
@@ -21,6 +21,19 @@ export const noteMissing = (
         const where = `record ${index} of batch ${expected.batchId}`
         differences.add({ kind, type: type.type, where, found: `not on ${topic}` })
       }
+    }
+  }
+}
+
+/** Compaction removes the events of a record that is gone, and none of them is to be published again. */
+export const forgiveGone = ({ counts, expectations, gone }: CheckedType): void => {
+  if (gone.size === 0) return
+  for (const expected of expectations.all()) {
+    for (const index of missingOf(expected, 'accepted')) {
+      const goneAt = gone.get(expected.marks[index] ?? 0)
+      if (goneAt === undefined || expected.decidedAt > goneAt + clockMargin) continue
+      expected.fates[index] = fate.none
+      counts.gone++
     }
   }
 }

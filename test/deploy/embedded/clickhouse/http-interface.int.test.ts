@@ -51,12 +51,19 @@ describe('reading', () => {
       await answer.arrayBuffer()
       return JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '') as Record<string, string>
     }
+    // Once a second the engine looks by itself whether its disk refuses writes, and that is a reading beside the query.
+    const askAlone = async (query: string) => {
+      for (;;) {
+        const summary = await ask(query)
+        if (summary.read_rows !== undefined) return summary
+      }
+    }
     for (const format of ['TabSeparated', 'Native', 'JSON'])
-      expect(await ask(`SELECT sum(a) FROM d.many FORMAT ${format}`)).toMatchObject({
+      expect(await askAlone(`SELECT sum(a) FROM d.many FORMAT ${format}`)).toMatchObject({
         ...{ read_rows: '100000', result_rows: '1' },
       })
     // One granule, of those that the index leaves.
-    expect(await ask('SELECT sum(a) FROM d.many WHERE a = 5')).toMatchObject({ read_rows: '8192' })
+    expect(await askAlone('SELECT sum(a) FROM d.many WHERE a = 5')).toMatchObject({ read_rows: '8192' })
     const both = await Promise.all([1, 2, 3].map(() => ask('SELECT sum(a), sleep(0.2) FROM d.many')))
     for (const { read_rows } of both) expect([undefined, '100000']).toContain(read_rows)
   })

@@ -7,9 +7,9 @@ import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { marts } from '#schemas/marts/all.js'
 import { exampleOf } from '#schemas/marts/mart.js'
-import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { createMartKeeper } from '../../../../services/sink/keep-marts.js'
 import { fill, smallWorld } from '../../../schemas/marts/small-world.js'
+import { makeTables } from '../../../support/make-tables.js'
 import { type RunningEngine, startEngine } from './running-engine.js'
 
 // An analyst of one organisation on the embedded engine: whatever is asked, no row of another one is shown.
@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-own-rows-'))
   engine = await startEngine(join(folder, 'clickhouse'))
   const weir = createClickHouse(engine.ownUrl)
-  await provisionTables(weir, catalogue)
+  await makeTables(weir)
   for (const org of ['acme', 'other']) await fill(weir, org, smallWorld)
   const keeper = createMartKeeper(weir, catalogue, 1)
   for (const due of await keeper.due(await keeper.large())) if (due.mart.name === 'sales_by_day') await keeper.keep(due)

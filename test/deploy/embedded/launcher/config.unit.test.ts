@@ -12,6 +12,7 @@ describe('the launcher’s config', () => {
       EDGE_PORT: 8080,
       INTEGRITY_PORT: 8082,
       SINK_PORT: 8083,
+      DELIVERY_PORT: 8084,
       KAFKA_PORT: 9092,
       REGISTRY_PORT: 8081,
       POSTGRES_PORT: 5432,
@@ -29,7 +30,14 @@ describe('the launcher’s config', () => {
   it('uses a part whose address is given, and neither starts it nor needs its port', () => {
     const config = readConfig({ KAFKA_BROKERS: 'a:9092,b:9092', POSTGRES_URL: 'postgres://u:p@db/weir' })
     expect(config.addresses.KAFKA_BROKERS).toBe('a:9092,b:9092')
-    expect(config.ownPorts).toEqual(['REGISTRY_PORT', 'CLICKHOUSE_PORT', 'INTEGRITY_PORT', 'SINK_PORT', 'EDGE_PORT'])
+    expect(config.ownPorts).toEqual([
+      'REGISTRY_PORT',
+      'CLICKHOUSE_PORT',
+      'INTEGRITY_PORT',
+      'SINK_PORT',
+      'DELIVERY_PORT',
+      'EDGE_PORT',
+    ])
   })
 
   it('reads an address with a password from a file, and hands on the address instead of the file', () => {

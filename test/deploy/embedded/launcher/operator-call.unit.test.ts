@@ -44,7 +44,7 @@ it.each([
   const path = `${import.meta.dirname}/../../../../${folder}`
   const sources = (readdirSync(path, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts'))
   const text = sources.map((name) => readFileSync(`${path}/${name}`, 'utf8')).join('\n')
-  const declared = [...text.matchAll(/\boption\(\s*'--([a-z-]+)( <)?/g)]
+  const declared = [...text.matchAll(/\b(?:option|requiredOption)\(\s*'--([a-z-]+)( <)?/g)]
   expect(declared.length).toBeGreaterThan(atLeast)
   expect(known).toEqual(Object.fromEntries(declared.map(([, name, value]) => [name, value !== undefined])))
 })

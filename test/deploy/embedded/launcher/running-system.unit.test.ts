@@ -52,7 +52,7 @@ describe("an operator's command", () => {
       POSTGRES_URL: 'postgres://weir:weir@127.0.0.1:15432/weir',
       CLICKHOUSE_URL: expect.stringMatching(/^http:\/\/weir:[0-9a-f]{48}@127\.0\.0\.1:8123$/),
       EDGE_URL: 'http://127.0.0.1:18080',
-      PEERS: 'integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083',
+      PEERS: 'integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083,delivery=http://127.0.0.1:8084',
     })
     expect(addressesFor({ CLICKHOUSE_PORT: '8123' })).toEqual(addressesFor())
     expect(addressesFor({ CLICKHOUSE_PORT: '18123' }).CLICKHOUSE_URL).toBe('http://127.0.0.1:18123')

@@ -59,7 +59,8 @@ describe('a start', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const given = readConfig({ DATA_DIR: dataDir })
-    const config = { ...given, ports: { ...given.ports, EDGE_PORT: port, INTEGRITY_PORT: port, SINK_PORT: port } }
+    const own = { EDGE_PORT: port, INTEGRITY_PORT: port, SINK_PORT: port, DELIVERY_PORT: port }
+    const config = { ...given, ports: { ...given.ports, ...own } }
     const isReady = await Promise.all(weirServices(config).map((each) => each.isReady()))
     const said = await findProblems(config)
     server.close()
@@ -67,24 +68,25 @@ describe('a start', () => {
   }
 
   it('waits until a service is ready', async () => {
-    expect(await withAnswer(200, { status: 'ready' })).toEqual({ isReady: [true, true, true], said: [] })
+    expect(await withAnswer(200, { status: 'ready' })).toEqual({ isReady: [true, true, true, true], said: [] })
     expect((await withAnswer(503, { status: 'not_ready', parts: { kafka: broken } })).isReady).toEqual([
       false,
       false,
       false,
+      false,
     ])
-    expect((await withAnswer(503, { status: 'not_ready' })).isReady).toEqual([false, false, false])
-    expect((await withAnswer(404, 'no page')).isReady).toEqual([false, false, false])
+    expect((await withAnswer(503, { status: 'not_ready' })).isReady).toEqual([false, false, false, false])
+    expect((await withAnswer(404, 'no page')).isReady).toEqual([false, false, false, false])
   })
 
   it('does not wait for what only an operator can mend, and says what that is', async () => {
     const { isReady, said } = await withAnswer(503, { parts: { kafka: working, memory: broken } })
-    expect(isReady).toEqual([false, true, false])
+    expect(isReady).toEqual([false, false, true, false])
     expect(said).toContain('integrity  is not ready, memory: it went back')
   })
 
   it('asks the edge for its own parts only', async () => {
     const { isReady } = await withAnswer(503, { parts: { kafka: working, integrity: broken } })
-    expect(isReady).toEqual([false, false, true])
+    expect(isReady).toEqual([false, false, false, true])
   })
 })

@@ -42,7 +42,7 @@ it('keeps what it took when the disk has no room for its index, and nothing twic
 
     const second = randomBytes(5000)
     await eventually(() => send(second), 60_000)
-    const kept: { offset: number; value: Buffer }[] = []
+    const kept: { offset: number; value: Buffer | null }[] = []
     await readTopics(kafka, await stretchesOf(kafka, [topic]), async ({ messages }) => {
       kept.push(...messages.map(({ offset, value }) => ({ offset, value })))
     })

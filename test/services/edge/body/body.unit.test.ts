@@ -154,6 +154,13 @@ describe('a request that cannot be read', () => {
     const answer = await edge.send('PUT', '/v1/data/shops', 'x', { 'content-type': 'text/plain' })
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
     expect((await edge.send('DELETE', '/user-interactions')).headers.allow).toBe('POST, GET, HEAD')
+    for (const [url, headers, status] of [
+      ['/v1/data/shops?a=b', key, 405],
+      ['/v1/data/shops', {}, 401],
+      ['/openapi.json', {}, 405],
+      ['/openapi-json', {}, 404],
+    ] as const)
+      expect((await edge.app.inject({ method: 'PROPFIND' as never, url, headers })).statusCode, url).toBe(status)
   })
 
   it('submits nothing', () => expect(edge.submit.submitted).toEqual([]))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, expect, it } from 'vitest'
+import { makeWheel } from '../../../../deploy/embedded/setup/wheel.mjs'
 import { readDownloads } from '../../../../services/edge/http/downloads.js'
 import { createEdge } from '../edge.js'
 
@@ -21,6 +22,7 @@ const pack = async (about: { name: string; bin?: string }) => {
 }
 await pack({ name: 'client' })
 await pack({ name: 'upload', bin: 'first.js' })
+makeWheel(folder)
 const { app } = createEdge({ downloads: readDownloads(folder) })
 const get = (url: string, headers: Record<string, string> = {}) =>
   app.inject({ url, headers: { host: 'weir.example:8443', ...headers } })
@@ -42,8 +44,10 @@ it('lists them with their checksums and the line that installs each from here', 
   expect(packages.map(({ install }: { install: string }) => install)).toEqual([
     'npm install http://weir.example:8443/downloads/client-1.2.3.tgz',
     'npm install -g http://weir.example:8443/downloads/upload-1.2.3.tgz',
+    expect.stringMatching(/^pip install http:\/\/weir\.example:8443\/downloads\/weir_client-[\d.]+-py3-none-any\.whl$/),
   ])
   expect(packages[1]).toMatchObject({ name: 'upload', version: '1.2.3', file: 'upload-1.2.3.tgz', sha256 })
+  expect(packages[2]).toMatchObject({ name: 'weir-client', description: expect.stringContaining('records') })
   expect((await get('/downloads/SHA256SUMS')).body).toContain(`${sha256}  upload-1.2.3.tgz\n`)
 })
 

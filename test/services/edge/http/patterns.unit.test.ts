@@ -51,7 +51,7 @@ const patternsIn = (file: string): string[] => {
 const attacksOn = (pattern: string): string[] => {
   const own = [...new Set([...pattern.replaceAll(/\\[a-z]|[\^$*+?()[\]{}|]/g, ''), '0', 'a', ' ', '\\', '\0'])].slice(
     0,
-    sized(8, 14),
+    sized(5, 14),
   )
   const units = [...own, ...own.flatMap((a) => own.map((b) => a + b)), ...fitting]
   return units.map((unit) => unit.repeat(Math.ceil(length / unit.length))).flatMap((text) => [text, `${text}\n!`])

@@ -72,7 +72,7 @@ describe('where an import is cut', () => {
             expect(await chunksOf(body, sizes)).toEqual(atOnce)
           },
         ),
-        { numRuns: sized(3, 30) },
+        { numRuns: sized(1, 30) },
       )
     },
   )

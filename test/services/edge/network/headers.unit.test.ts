@@ -55,8 +55,9 @@ describe('web pages', () => {
     expect([answer.statusCode, answer.body]).toEqual([204, ''])
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': 'https://app.example',
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH',
-      'access-control-allow-headers': 'authorization, content-type, content-encoding, idempotency-key, prefer',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers':
+        'authorization, content-type, content-encoding, idempotency-key, prefer, weir-analyst-password',
       'access-control-max-age': '600',
       vary: 'Origin',
     })

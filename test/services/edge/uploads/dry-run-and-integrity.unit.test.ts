@@ -7,7 +7,7 @@ import type { RecordType } from '#schemas/record.js'
 import { cut, toBatches } from '../../../../services/edge/batches/batches.js'
 import { createToEntry } from '../../../../services/edge/batches/entries.js'
 import { createDryRun, type FindKnown } from '../../../../services/edge/uploads/dry-run.js'
-import { decideFetch } from '../../../../services/integrity/decide-fetch.js'
+import { decideFetch, wantedOf } from '../../../../services/integrity/decide-fetch.js'
 import { sampleOf } from '../../../support/sample.js'
 import { sentAs } from '../../../support/sent-as.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
@@ -62,7 +62,9 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const fresh = batches.map((batch, offset) => ({ offset, timestamp: now, batch: decode(encode(batch)) }))
       const isReferenced = catalogue.referenced.has(type.type)
       const at = { topic: 't', partition: 0, type, isReferenced, first: 0, next: fresh.length }
-      const isKnown = (entity: Entity) => known.has(entityName(entity))
+      const isThere = (entity: Entity) => known.has(entityName(entity))
+      // As the entity index answers.
+      const isKnown = [...wantedOf(type, fresh)].every(isThere) ? ('all' as const) : isThere
       const room = { roomToWait: () => ({ records: 1_000_000, bytes: 1_000_000 }), sizeOf: () => 0 }
       const nothing = { takenBefore: new Map(), bodies: new Map(), waiting: [], ...room }
       const { verdicts } = decideFetch(at, fresh, { isKnown, ...nothing }, now)

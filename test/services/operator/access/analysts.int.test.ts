@@ -6,8 +6,8 @@ import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
-import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { makeTables } from '../../../support/make-tables.js'
 import { runWeir } from '../../../support/run-weir.js'
 import { sharedParts } from '../../../support/shared-parts.js'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const org of ['acme', 'other']) await createOrg(pool, org)
   await pool.end()
   clickhouse = createClickHouse(CLICKHOUSE_URL)
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   hasUsers = process.env.WEIR_TEST_STACK === 'docker'
 })
 

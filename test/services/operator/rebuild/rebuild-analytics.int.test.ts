@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
@@ -47,6 +48,9 @@ const look = record({
 const catalogue = createCatalogue([thing], look)
 const [things, looks] = tablesOf(catalogue, [thing.type, look.type]) as [Table, Table]
 
+const plain = new Kafka({ brokers: parts.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
+const stranger = plain.producer({ createPartitioner: Partitioners.DefaultPartitioner })
+
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
 let pool: Pool
 let producer: Awaited<ReturnType<typeof kafka.createProducer>>
@@ -57,8 +61,10 @@ beforeAll(async () => {
   await provisionSubjects(registry, catalogue)
   await provisionTables(clickhouse, catalogue)
   producer = await kafka.createProducer()
+  await stranger.connect()
 })
 afterAll(async () => {
+  await stranger.disconnect()
   await producer.close()
   await clickhouse.close()
   await stop()
@@ -75,6 +81,12 @@ const accept = async (type: RecordType, table: Table, name: string, version = 1,
   const value = encode({ ...origin, ...nothing, [type.id]: id, name, at: 1_700_000_000_000 })
   await producer.send(table.topic, partitionOf(key, partitionsOf(usualLayout, table.topic)), [{ key, value }])
   return { id, value }
+}
+/** What says that a record is gone, written as anybody's producer writes it. */
+const takeAway = async (table: Table, id: string) => {
+  const key = entityKey('acme', id)
+  const partition = partitionOf(key, partitionsOf(usualLayout, table.topic))
+  await stranger.send({ topic: table.topic, messages: [{ key, partition, value: null }] })
 }
 /** An id whose events go to this partition of the looks. */
 const idIn = (partition: number): string => {
@@ -154,6 +166,29 @@ it('leaves out what strangers wrote, and what is cut off, and counts it', async 
   await accept(thing, things, 'behind the strangers')
   expect(await rebuild(things)).toMatchObject([{ skipped: before + strangers.length }])
   expect(await namesIn(things.view)).toEqual(expect.arrayContaining(['before the strangers', 'behind the strangers']))
+})
+
+it('has no row of a record that is gone, and of one that came again only what came then', async () => {
+  const ids = [randomUUID(), randomUUID()] as [string, string]
+  for (const [n, id] of ids.entries()) {
+    await accept(thing, things, `old ${n}`, 1, id)
+    await accept(thing, things, `newer ${n}`, 2, id)
+  }
+  await rebuild(things)
+  expect(await namesIn(things.view)).toEqual(expect.arrayContaining(['newer 0', 'newer 1']))
+  await addRow(things, 'forgotten 1', 0, ids[1])
+  for (const id of ids) await takeAway(things, id)
+  await accept(thing, things, 'again 1', 7, ids[1])
+  await accept(thing, things, 'again and newer 1', 8, ids[1])
+  const { id: seen } = await accept(look, looks, 'a look that is gone', 1)
+  await takeAway(looks, seen)
+
+  await rebuild(things, looks)
+  const ofThem = (from: string) => namesIn(`(select * from ${from} where thing_id in ('${ids.join("', '")}'))`)
+  expect(await ofThem(`${things.log} final`)).toEqual(['again 1', 'again and newer 1'])
+  expect(await ofThem(`${things.current?.name} final`)).toEqual(['again and newer 1'])
+  expect(await ofThem(things.view)).toEqual(['again and newer 1'])
+  expect(await namesIn(looks.view)).not.toContain('a look that is gone')
 })
 
 it('keeps the rows that the topic no longer holds, and only those', async () => {

@@ -39,7 +39,13 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
   const differences = createDifferences(100)
   let onSend = (_: string): void => {}
 
-  const append = (topic: string, partition: number, key: string | null, value: Buffer, timestamp = now): number => {
+  const append = (
+    topic: string,
+    partition: number,
+    key: string | null,
+    value: Buffer | null,
+    timestamp = now,
+  ): number => {
     const place = placeOf({ topic, partition })
     const messages = log.get(place) ?? []
     log.set(place, messages)
@@ -54,7 +60,10 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
       const expectations = createExpectations((origin, offset) =>
         partitionsBehind({ catalogue, layouts: [layout] }, type.type, origin, offset),
       )
-      return [type.type, { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>() }]
+      return [
+        type.type,
+        { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>(), gone: new Map() },
+      ]
     }),
   )
   async function* rowsOf(from: ReadonlyMap<string, number>, isWanted: (key: string) => boolean) {
@@ -80,9 +89,9 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
           serialize(value),
       decoder:
         <T>() =>
-        async (message: Buffer) => {
+        async (message: Buffer | null) => {
           try {
-            return deserialize(message) as T
+            return deserialize(message as Buffer) as T
           } catch (cause) {
             throw new Undecodable('no event', { cause })
           }

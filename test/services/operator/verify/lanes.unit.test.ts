@@ -82,7 +82,7 @@ it('mends what is missing of one lane, and a key that was turned back in another
   expect(rest).toEqual({ rejections: first.batch.refusals.length, lost: [] })
   for (const { batch } of system.batches.slice(4))
     for (const { tag_id } of batch.records) {
-      const versions = system.eventsOf(accepted, `acme/${tag_id}`).map(({ value }) => versionIn(value))
+      const versions = system.eventsOf(accepted, `acme/${tag_id}`).map(({ value }) => versionIn(value as Buffer))
       expect(versions.at(-1)).toBe(Math.max(...versions))
     }
 })

@@ -42,7 +42,7 @@ const sendAs = async (access: KafkaAccess, topic: string, value: string): Promis
 const kept = async (topic: string): Promise<string[]> => {
   const values: string[] = []
   await readTopics(open, await stretchesOf(open, [topic]), async ({ messages }) => {
-    values.push(...messages.map(({ value }) => value.toString()))
+    values.push(...messages.map(({ value }) => String(value)))
   })
   return values
 }

@@ -29,8 +29,8 @@ const newTopic = async () => {
       fromBeginning: true,
       looksBack: true,
       onFetch: async (fetch) => {
-        const values = fetch.messages.map(({ value }) => value.toString())
-        seen.push({ ...(fetch.before && { before: fetch.before.value.toString() }), values })
+        const values = fetch.messages.map(({ value }) => String(value))
+        seen.push({ ...(fetch.before && { before: String(fetch.before.value) }), values })
         await onFetch(fetch)
       },
       crash: () => {},

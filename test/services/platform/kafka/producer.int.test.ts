@@ -55,7 +55,7 @@ const send = async (kafka: Kafka, ...values: string[]): Promise<void> => {
 const kept = async (): Promise<string[]> => {
   const values: string[] = []
   await readTopics(direct, await stretchesOf(direct, [topic]), async ({ messages }) => {
-    values.push(...messages.map(({ value }) => value.toString()))
+    values.push(...messages.map(({ value }) => String(value)))
   })
   return values
 }

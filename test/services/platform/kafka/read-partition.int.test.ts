@@ -3,6 +3,7 @@ import { Kafka as PlainClient } from 'kafkajs'
 import { pino } from 'pino'
 import { beforeAll, expect, it } from 'vitest'
 import { createKafka, type PartitionReader } from '#platform/kafka/kafka.js'
+import { eventually } from '../../../support/eventually.js'
 import { sharedParts } from '../../../support/shared-parts.js'
 
 const brokers = sharedParts.KAFKA_BROKERS
@@ -93,4 +94,30 @@ it('fails once its time is over, and where there is nothing to read from', async
   await expect(reading(0, ({ read }) => read(5_000))).rejects.toThrow()
   const away = createKafka({ brokers: '127.0.0.1:1', clientId: 'read-partition-test', log })
   await expect(away.withPartitionReader({ topic, partition: 0, ms: 20_000 }, ({ read }) => read(0))).rejects.toThrow()
+})
+
+it('reads single messages, however far apart, for as long as it is open, and passes over those that are gone', async () => {
+  const reader = kafka.createLogReader()
+  const keysAt = async (offsets: number[], partition = 0) =>
+    [...(await reader.messagesAt({ topic, partition }, offsets))].map(([offset, { key }]) => [offset, key])
+  expect(await keysAt([3, 4, 5, 250, 999, 3])).toEqual([3, 4, 5, 250, 999].map((n) => [n, String(n)]))
+  expect(await keysAt([7], 1)).toEqual([[7, '7']])
+  // Beyond the end, and in a partition that is empty.
+  expect(await keysAt([999, 1000, 5000])).toEqual([[999, '999']])
+  expect(await keysAt([0, 1], 2)).toEqual([])
+  // Kafka knows the end of what is deleted only where its leader was asked before.
+  await kafka.withAdmin(async (admin) => {
+    await admin.fetchTopicOffsets(topic)
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '400' }] })
+  })
+  await eventually(async () =>
+    expect(await keysAt([3, 250, 399, 400, 401])).toEqual([400, 401].map((n) => [n, String(n)])),
+  )
+  await reader.close()
+  // Opened again by the next question.
+  expect(await keysAt([500])).toEqual([[500, '500']])
+  await reader.close()
+  await expect(kafka.createLogReader().messagesAt({ topic: 'no-such-topic', partition: 0 }, [0])).rejects.toThrow(
+    'Kafka did not give 1 messages of no-such-topic/0',
+  )
 })

@@ -18,7 +18,7 @@ afterAll(() => kafka.withAdmin((admin) => admin.deleteTopics({ topics: [topic] }
 const written = async (): Promise<string[]> => {
   const values: string[] = []
   await readTopics(kafka, await stretchesOf(kafka, [topic]), async ({ messages }) => {
-    values.push(...messages.map(({ value }) => value.toString()))
+    values.push(...messages.map(({ value }) => String(value)))
   })
   return values
 }

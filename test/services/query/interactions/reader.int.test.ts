@@ -3,9 +3,8 @@ import { afterAll } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { InteractionRow } from '#query/interactions/list-interactions.js'
 import { createReadInteractions } from '#query/interactions/reader.js'
-import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
-import { provisionTables } from '../../../../services/operator/provision/tables.js'
+import { makeTables } from '../../../support/make-tables.js'
 import { sharedParts } from '../../../support/shared-parts.js'
 import { readInteractionsContract } from '../contracts/read-interactions.contract.js'
 
@@ -18,7 +17,7 @@ afterAll(async () => {
 })
 
 readInteractionsContract(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   return {
     read: createReadInteractions(clickhouse, interaction),
     away: createReadInteractions(away, interaction),

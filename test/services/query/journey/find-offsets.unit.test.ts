@@ -7,7 +7,7 @@ import { shop } from '#schemas/records/shop.js'
 import { silent } from '../../edge/edge.js'
 
 const key = 'acme/3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b'
-const versionIn = async (value: Buffer) => Number(value.toString())
+const versionIn = async (value: Buffer | null) => Number(String(value))
 const event = (offset: number, timestamp: number, version: number, of = key): Received => ({
   offset,
   timestamp,
@@ -61,7 +61,7 @@ it('finds each version where it was first published, whatever lies between and a
         })
         const { reader } = readerOf(log, given.length, perFetch)
         const sought = [0, 1, 2, 3, 4, 5, 6].map((version) => {
-          const first = log.find((each) => each.key === key && each.value.toString() === String(version))
+          const first = log.find((each) => each.key === key && String(each.value) === String(version))
           return { version, first, acceptedAt: Math.max(0, (first?.timestamp ?? 100) - 7) }
         })
         const noted = await search(reader, sought)
@@ -122,9 +122,9 @@ const create = (reader: PartitionReader) => {
     },
     decoders: {
       decoder: <T>() => {
-        return async (message: Buffer): Promise<T> => {
-          if (message.toString() === 'NaN') throw new Undecodable('no')
-          return { version: Number(message.toString()) } as T
+        return async (message: Buffer | null): Promise<T> => {
+          if (String(message) === 'NaN') throw new Undecodable('no')
+          return { version: Number(String(message)) } as T
         }
       },
     },

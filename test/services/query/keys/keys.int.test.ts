@@ -29,7 +29,7 @@ const ask = (method: Method, url: string, key: string, body?: object, headers: R
 
 let [chief, uploader, stranger, operator] = ['', '', '', '']
 beforeEach(async () => {
-  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit')
+  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit cascade')
   chief = await newKey('acme', { scopes: ['all', 'keys:manage'], name: 'the head of data' })
   uploader = await newKey('acme')
   stranger = await newKey('other', { scopes: ['all', 'keys:manage'] })

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadMartRows } from '#query/marts/read-mart.js'
 import { type MartQuestion, ownColumns, toStatement } from '#query/marts/statement.js'
-import { catalogue } from '#schemas/catalogue.js'
 import { marts } from '#schemas/marts/all.js'
-import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { fill, people, shops, smallWorld } from '../../../schemas/marts/small-world.js'
+import { makeTables } from '../../../support/make-tables.js'
 import { sharedParts } from '../../../support/shared-parts.js'
 
 const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
@@ -14,7 +13,7 @@ const [org, other] = [randomUUID(), randomUUID()]
 const readRows = createReadMartRows(boundedReader(clickhouse))
 
 beforeAll(async () => {
-  await provisionTables(clickhouse, catalogue)
+  await makeTables(clickhouse)
   await fill(clickhouse, org, smallWorld)
   await fill(clickhouse, other, smallWorld)
 })

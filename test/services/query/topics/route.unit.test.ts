@@ -24,7 +24,7 @@ it('shows an organisation the last events of its own, decoded, and no others', a
         return { tail, leave: () => void followed-- }
       },
     },
-    decoders: { decoder: () => async (value: Buffer) => JSON.parse(value.toString()) },
+    decoders: { decoder: () => async (value: Buffer | null) => JSON.parse(String(value)) },
   })
   const { status, body } = await send('GET', topic)
   expect(status).toBe(200)

@@ -65,6 +65,22 @@ it('holds of each message its own bytes alone, and not those of all that it was 
   const read = Buffer.alloc(1024 * 1024, 'a')
   tail.add(0, [{ offset: 0, timestamp: 0, key: 'acme/id', value: read.subarray(100, 110) }])
   const [kept] = tail.lastOf('acme', 1)
-  expect(kept?.value.toString()).toBe('aaaaaaaaaa')
-  expect(kept?.value.buffer.byteLength).toBe(10)
+  expect(kept?.value?.toString()).toBe('aaaaaaaaaa')
+  expect(kept?.value?.buffer.byteLength).toBe(10)
+})
+
+it('shows nothing of a record that is gone, wherever the message lies that says so, and what comes after it', () => {
+  const tail = createTail()
+  const message = (offset: number, key: string, value: string | null) => ({
+    offset,
+    timestamp: offset,
+    key,
+    value: value === null ? null : Buffer.from(value),
+  })
+  tail.add(0, [message(0, 'acme/a', 'before'), message(1, 'acme/b', 'stays'), message(2, 'acme/a', null)])
+  const shown = () => tail.lastOf('acme', 9).map(({ value }) => String(value))
+  expect(shown()).toEqual(['stays'])
+  tail.add(0, [message(3, 'acme/a', 'again')])
+  expect(shown()).toEqual(['stays', 'again'])
+  expect(tail.lastOf('acme', 1)).toHaveLength(1)
 })

@@ -23,7 +23,7 @@ const oneBatch = (options: { org?: string } = {}) => {
   /** A row for every event there is, as the sink writes them. */
   const writeRows = () => {
     for (const key of keys) {
-      const versions = system.eventsOf(accepted, key).map(({ value }) => versionIn(value))
+      const versions = system.eventsOf(accepted, key).map(({ value }) => versionIn(value as Buffer))
       if (versions.length > 0) system.rows.recent.set(key, Math.max(...versions))
     }
   }

@@ -33,7 +33,11 @@ const readRequest = async (bytes: Buffer): Promise<Part[]> => {
     for (let partitions = decoder.readInt32(); partitions > 0; partitions--) {
       const partition = decoder.readInt32()
       const messages = await kafkajsRead(decoder.readBytes())
-      parts.push({ topic, partition, values: messages.map(({ value }) => Buffer.from(value, 'base64').toString()) })
+      parts.push({
+        topic,
+        partition,
+        values: messages.map(({ value }) => Buffer.from(value ?? '', 'base64').toString()),
+      })
     }
   }
   expect(decoder.offset).toBe(bytes.length)

@@ -92,8 +92,8 @@ export const inOurWords = ({ offset, timestamp, key, value }: Omit<KafkajsRead, 
   offset: Number(offset),
   timestamp: Number(timestamp),
   key: key?.toString() ?? null,
-  value: value ?? Buffer.alloc(0),
+  value,
 })
 
 /** To compare: buffers would be compared byte by byte, which takes seconds. */
-export const shown = ({ value, ...rest }: Received) => ({ ...rest, value: value.toString('base64') })
+export const shown = ({ value, ...rest }: Received) => ({ ...rest, value: value?.toString('base64') ?? null })

@@ -74,7 +74,7 @@ it('writes what kafkajs reads, and reads it itself', async () => {
   }))
   expect(theirs).toEqual(expected)
   const ours = await readByUs()
-  expect(ours.map(({ key, value, offset }) => ({ key, value: value.toString('base64'), offset }))).toEqual(expected)
+  expect(ours.map(({ key, value, offset }) => ({ key, value: value?.toString('base64'), offset }))).toEqual(expected)
   expect(ours.every(({ timestamp }) => timestamp >= before - 1000 && timestamp <= Date.now() + 1000)).toBe(true)
 })
 
@@ -85,6 +85,7 @@ it('reads what kafkajs writes: packed or not, without a key or a value, with hea
   const messages = [
     { partition: 2, key: null, value: Buffer.from('no key'), headers, timestamp: '1700000005000' },
     { partition: 2, key: 'gone', value: null, headers: {}, timestamp: '1700000001000' },
+    { partition: 2, key: 'empty', value: Buffer.alloc(0), headers: {}, timestamp: '1700000002000' },
     { partition: 2, key: '👩‍🚀', value: Buffer.alloc(100_000, 'x'), headers, timestamp: '1700000009000' },
   ]
   for (const compression of [CompressionTypes.None, CompressionTypes.GZIP])
@@ -93,11 +94,13 @@ it('reads what kafkajs writes: packed or not, without a key or a value, with hea
   const expected = [...messages, ...messages].map(({ partition, key, value, timestamp }, offset) => ({
     partition,
     key,
-    value: value?.toString() ?? '',
+    value: value?.toString() ?? null,
     timestamp: Number(timestamp),
     offset,
   }))
-  expect((await readByUs()).map(({ value, ...rest }) => ({ ...rest, value: value.toString() }))).toEqual(expected)
+  expect((await readByUs()).map(({ value, ...rest }) => ({ ...rest, value: value?.toString() ?? null }))).toEqual(
+    expected,
+  )
 })
 
 it('reads nothing of a transaction that was given up, and goes on behind it', async () => {
@@ -118,7 +121,7 @@ it('reads nothing of a transaction that was given up, and goes on behind it', as
     eventually(async () =>
       expect(await stretchesOf(kafka, [topic])).toContainEqual({ topic, partition: 0, from: 0, until: offset }),
     )
-  const read = async () => (await readByUs()).map(({ value, offset }) => [offset, value.toString()])
+  const read = async () => (await readByUs()).map(({ value, offset }) => [offset, String(value)])
   await inTransaction('given up', 'abort')
   await isEnded(2)
   // Nothing to hand over, and yet it ends.

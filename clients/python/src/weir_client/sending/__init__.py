@@ -1,0 +1,1 @@
+"""Records on their way: read, cut into requests, sent, and answered."""
