@@ -1,6 +1,6 @@
 import { refuseOtherPartitions } from '#ledger/layout/check-layout.js'
 import { reasonOf } from '#platform/health/health.js'
-import { isPassing } from '#platform/kafka/committed-offsets.js'
+import { isPassing } from '#platform/kafka/admin/admin.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { closedMessageBytes } from '#schemas/closing-mark.js'

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Kafka } from './kafka.js'
 import { countedFrom, placeOf } from './partitions.js'
 
@@ -13,7 +12,7 @@ export const committedOffsets = (kafka: Kafka, groups: readonly Group[]): Promis
     for (const { groupId, topics } of groups) {
       // Kafka takes an empty list for "all topics".
       if (topics.length === 0) continue
-      for (const { topic, partitions } of await fetchPatiently(admin, groupId, topics)) {
+      for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: [...topics] })) {
         for (const { partition, offset } of partitions) {
           if (Number(offset) >= 0) committed.push({ topic, partition, offset: countedFrom(topic) + Number(offset) })
         }
@@ -63,21 +62,3 @@ export const lagOfGroups = (kafka: Kafka, topics: readonly string[]): Promise<Gr
   })
 
 const topicOf = (place: string): string => place.slice(0, place.lastIndexOf('/'))
-
-/** Whether Kafka says that an error passes by itself: a leader is being chosen, a coordinator still reads its log. */
-export const isPassing = (error: unknown): boolean => (error as { retriable?: boolean }).retriable === true
-
-type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
-
-const loadedWithin = 30_000
-
-// A Kafka that was just started answers with an error until it has read its groups' offsets; kafkajs does not ask again.
-const fetchPatiently = async (admin: Admin, groupId: string, topics: readonly string[]) => {
-  for (const deadline = performance.now() + loadedWithin; ; await wait(200)) {
-    try {
-      return await admin.fetchOffsets({ groupId, topics: [...topics] })
-    } catch (error) {
-      if (!isPassing(error) || performance.now() > deadline) throw error
-    }
-  }
-}

@@ -13,6 +13,8 @@ import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { within } from '../process/within.js'
+import { type Admin, withAdmin } from './admin/admin.js'
+import { moveGroup } from './admin/move-group.js'
 import { adjustBrokers, createAssigner, type Had, placesIn } from './brokers.js'
 import { createCommits } from './commits.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
@@ -25,13 +27,12 @@ import { goByMost } from './wire/agreed-view.js'
 import { calmBusyLoops } from './wire/busy-loops.js'
 import type { StandIn } from './wire/fetch-answer.js'
 import { checkClient } from './wire/known-client.js'
-import { moveGroup } from './wire/move-group.js'
 import { openWire } from './wire/open-wire.js'
 import { createLogReader, type LogReader, type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
-// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
+// Only this file, brokers.ts, admin/ and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
 
 export type { LogReader, PartitionReader } from './wire/read-partition.js'
 export { hasValue, type Received, type Valued } from './wire/record-batch.js'
@@ -82,7 +83,6 @@ export type ConsumeOptions = {
 }
 
 export type Kafka = ReturnType<typeof createKafka>
-type Admin = ReturnType<Client['admin']>
 
 // Also how long a killed member's partitions wait for another member.
 const usualSessionTimeout = 10_000
@@ -158,16 +158,6 @@ export const createKafka = (
     /** Lets a group without members go on from these offsets. */
     moveGroup: (groupId: string, places: readonly (TopicPartition & { offset: string })[]): Promise<void> =>
       explained(moveGroup(client, groupId, places)),
-  }
-}
-
-const withAdmin = async <T>(client: Client, work: (admin: Admin) => Promise<T>): Promise<T> => {
-  const admin = client.admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
   }
 }
 
