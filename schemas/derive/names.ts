@@ -64,3 +64,18 @@ export const avroNameOf = (type: string): string =>
 
 /** The key of an accepted event: all versions of one record meet in one partition. */
 export const entityKey = (orgId: string, id: string): string => `${orgId}/${id}`
+
+// No two messages of these topics share a key, unless they are the same one twice: so a single one can be removed by compaction, and no
+// other goes with it.
+export const submittedKey = ({ org_id, batch_id }: { org_id: string; batch_id: string }): string =>
+  `${org_id}/${batch_id}`
+export const rejectedKey = ({ org_id, batch_id, index }: { org_id: string; batch_id: string; index: number }): string =>
+  `${org_id}/${batch_id}/${index}`
+export const waitingKey = ({ org_id, id, version }: { org_id: string; id: string; version: number }): string =>
+  `${org_id}/${id}/${version}`
+
+/** What of a key decides on the partition: an organisation's refusals of one batch are in one, and the changes of one waiting record. */
+export const togetherOf = (key: string): string => key.split('/', 2).join('/')
+
+/** The organisation that a key of any topic begins with. */
+export const orgOfKey = (key: string): string => key.split('/', 1)[0] ?? ''

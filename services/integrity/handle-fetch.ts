@@ -147,7 +147,8 @@ const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch)
   const pause = createPauses()
   for (const { offset, timestamp, value, traceparent } of messages) {
     await pause()
-    if (isClosingMark(value)) continue
+    // Without a value: what was here is gone, or this takes something away.
+    if (value === null || isClosingMark(value)) continue
     try {
       const batch = await read(value)
       submitted.push(traceparent ? { offset, timestamp, batch, traceparent } : { offset, timestamp, batch })
@@ -158,8 +159,7 @@ const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch)
         return { submitted, unreadable, next: offset, newer }
       }
       if (!(error instanceof Undecodable)) throw error
-      const bytes = value ?? Buffer.alloc(0)
-      unreadable.push({ topic, partition, offset, timestamp, value: bytes, reason: error.message })
+      unreadable.push({ topic, partition, offset, timestamp, value, reason: error.message })
     }
   }
   return { submitted, unreadable, next: (messages.at(-1)?.offset ?? -1) + 1 }

@@ -7,7 +7,15 @@ import { headerOf, type Registry } from '#platform/registry.js'
 import { createSplice } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
+import {
+  acceptedTopic,
+  entityKey,
+  rejectedKey,
+  rejectedTopic,
+  subjectOf,
+  togetherOf,
+  verdictsTopic,
+} from '#schemas/derive/names.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -51,7 +59,7 @@ export const createPublisher = async (deps: {
 
   // An event has the header of the batch that it comes from, so that one which is published again is the same to the last byte.
   const add = (queues: Queues, to: string, key: string, value: Buffer, traceparent?: string): void => {
-    const partition = partitionOf(key, partitions.get(to) ?? 1)
+    const partition = partitionOf(to === rejectedTopic ? togetherOf(key) : key, partitions.get(to) ?? 1)
     const place = placeOf({ topic: to, partition })
     const queue = queues.get(place)
     const message = traceparent ? { key, value, traceparent } : { key, value }
@@ -79,7 +87,7 @@ export const createPublisher = async (deps: {
         add(records, topic, entityKey(batch.org_id, id), value, traceparent)
       }
       for (const event of splice.rejected(batch, verdict)) {
-        add(records, rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event), traceparent)
+        add(records, rejectedTopic, rejectedKey(event), encodeRejected(event), traceparent)
       }
     }
     if (records.size > 0) deps.failAt('after-partial-publish')

@@ -1,7 +1,14 @@
 import type { Decided } from '#ledger/fence.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
-import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import {
+  acceptedTopic,
+  entityKey,
+  rejectedKey,
+  rejectedTopic,
+  togetherOf,
+  verdictsTopic,
+} from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import { partitions, types } from './edge.js'
 
@@ -44,7 +51,7 @@ const eventsOf = (
     })),
     ...maker.of.rejected(batch, verdict).map((event) => ({
       topic: rejectedTopic,
-      key: entityKey(event.org_id, event.batch_id),
+      key: rejectedKey(event),
       value: event,
     })),
   ]
@@ -53,7 +60,7 @@ const eventsOf = (
 const toQueues = (messages: readonly Published[]): Queue[] => {
   const queues = new Map<string, Queue>()
   for (const message of messages) {
-    const partition = message.topic === verdictsTopic ? 0 : partitionOf(message.key, partitions)
+    const partition = message.topic === verdictsTopic ? 0 : partitionOf(togetherOf(message.key), partitions)
     const place = placeOf({ topic: message.topic, partition })
     const queue = queues.get(place) ?? { topic: message.topic, partition, messages: [] }
     queue.messages.push(message)

@@ -74,7 +74,7 @@ const wordsOf = (topic: string): { key: string; promises: string[] } => {
 
 const wordsByTopic: Readonly<Record<string, { key: string; promises: string[] }>> = {
   [rejectedTopic]: {
-    key: '<org_id>/<batch_id>',
+    key: '<org_id>/<batch_id>/<index>',
     promises: [
       'A refusal is final: a record that is sent again later is decided anew, and has an event of its own.',
       'An event may come again, the same each time: take each pair of batch_id and index once.',
@@ -82,7 +82,7 @@ const wordsByTopic: Readonly<Record<string, { key: string; promises: string[] }>
     ],
   },
   'weir.waiting': {
-    key: '<org_id>/<id>',
+    key: '<org_id>/<id>/<version>',
     promises: [
       'Each change of what became of a waiting record is an event. Of those with one batch_id and index the one with the highest version says how it stands.',
       'An event may come again, the same each time, and changes that follow each other closely may be published as one.',

@@ -7,7 +7,7 @@ import type { Tracing } from '#platform/tracing/tracing.js'
 import { createBatchCodec, type OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { subjectOf, submittedKey, submittedTopic } from '#schemas/derive/names.js'
 import type { Places } from '../batches/places.js'
 
 /** Appends batches in order, within this many milliseconds; resolves to how many, from the first on, are surely written. */
@@ -86,7 +86,7 @@ function* sends(
       messages = []
       bytes = 0
     }
-    messages.push(traceparent ? { key: batch.org_id, value, traceparent } : { key: batch.org_id, value })
+    messages.push(traceparent ? { key: submittedKey(batch), value, traceparent } : { key: submittedKey(batch), value })
     bytes += value.length
   }
   if (messages.length > 0) yield messages

@@ -9,7 +9,7 @@ import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { timeOf } from '#platform/postgres/rows.js'
 import type { FailAt } from '#platform/process/fail-point.js'
-import { entityKey, waitingTopic } from '#schemas/derive/names.js'
+import { submittedKey, togetherOf, waitingKey, waitingTopic } from '#schemas/derive/names.js'
 import type { WaitingEvent } from '#schemas/events.js'
 import { createLooks, inFairOrder, upTo } from './fair-share.js'
 import type { ResumeBytes } from './resume.js'
@@ -137,9 +137,9 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     if (unpublished.length === 0) return 'nothing'
     failAt('before-waiting-published')
     const messages = unpublished.map(({ event }): Message => {
-      return { key: entityKey(event.org_id, event.id), value: deps.encodeWaiting(event) }
+      return { key: waitingKey(event), value: deps.encodeWaiting(event) }
     })
-    const queues = groupBy(messages, ({ key }) => partitionOf(key, deps.waitingPartitions))
+    const queues = groupBy(messages, ({ key }) => partitionOf(togetherOf(key), deps.waitingPartitions))
     const deadline = performance.now() + sendWithin
     for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
     failAt('after-waiting-published')
@@ -186,7 +186,8 @@ const createSendToLanes = ({ bytesOf, placeOf: laneFor, producer, failAt, log }:
     const [first] = waits
     if (!first) return []
     try {
-      return [{ key: first.orgId, value: await bytesOf(first.type).resume(waits, now()) }]
+      const { batchId: batch_id, value } = await bytesOf(first.type).resume(waits, now())
+      return [{ key: submittedKey({ org_id: first.orgId, batch_id }), value }]
     } catch (error) {
       if (waits.length > 1) {
         const alone: Message[] = []

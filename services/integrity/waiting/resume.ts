@@ -12,7 +12,7 @@ export type ResumeBytes = {
   /** The record at a place of a batch as a submitted batch of its own: with its schema's id, so that later versions can read it. */
   keep: (batch: ScannedBatch) => (place: number) => Buffer
   /** A batch of records that waited, all of one organisation. Throws where one of them cannot be read by this version. */
-  resume: (waits: readonly SentWait[], now: number) => Promise<Buffer>
+  resume: (waits: readonly SentWait[], now: number) => Promise<{ batchId: string; value: Buffer }>
 }
 
 export const createResumeBytes = async (
@@ -36,7 +36,7 @@ export const createResumeBytes = async (
       const id = randomUUID()
       const records: OutgoingRecord[] = []
       for (const [index, { message }] of waits.entries()) records.push(recordAt(await read(message), 0, index))
-      return encode(
+      const value = encode(
         {
           org_id: waits[0]?.orgId ?? '',
           request_id: id,
@@ -62,6 +62,7 @@ export const createResumeBytes = async (
         },
         header,
       )
+      return { batchId: id, value }
     },
   }
 }

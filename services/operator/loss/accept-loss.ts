@@ -3,12 +3,19 @@ import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
 import { insertForgotten, markForgotten, skipChanges } from '#ledger/mending/forgotten-verdicts.js'
 import type { DecidedBatchAt } from '#ledger/verdicts.js'
 import { groupBy } from '#platform/group-by.js'
+import { GroupRuns } from '#platform/kafka/admin/move-group.js'
 import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
-import { GroupRuns } from '#platform/kafka/admin/move-group.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { schemasByTopic, verdictSchema } from '#schemas/derive/avro.js'
-import { edgeGroups, subjectOf, submittedTopic, typeOfSubmitted, verdictsTopic } from '#schemas/derive/names.js'
+import {
+  edgeGroups,
+  subjectOf,
+  submittedKey,
+  submittedTopic,
+  typeOfSubmitted,
+  verdictsTopic,
+} from '#schemas/derive/names.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { derivedId } from '#schemas/uuid.js'
 import { alone } from '../command/alone.js'
@@ -130,10 +137,10 @@ const acceptCut = async ({ pool, kafka, registry, catalogue }: LossDeps, loss: L
   const producer = await kafka.createProducer()
   try {
     for (let end = await endOf(kafka, loss); end < until; end = await endOf(kafka, loss)) {
-      const messages = Array.from({ length: Math.min(until - end, 1000) }, (_, i) => ({
-        key: 'weir',
-        value: encode(emptyBatch(placeOf(loss), end + i)),
-      }))
+      const messages = Array.from({ length: Math.min(until - end, 1000) }, (_, i) => {
+        const batch = emptyBatch(placeOf(loss), end + i)
+        return { key: submittedKey(batch), value: encode(batch) }
+      })
       await producer.send(topic, partition, messages)
     }
   } finally {

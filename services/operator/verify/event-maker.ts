@@ -3,7 +3,14 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
-import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import {
+  acceptedTopic,
+  entityKey,
+  rejectedKey,
+  rejectedTopic,
+  subjectOf,
+  submittedTopic,
+} from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { generationOf, placeOfVersion } from '#schemas/version.js'
@@ -32,7 +39,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
     }))
   const rejected = ({ batch, verdict }: DecidedBatch): Made[] =>
     events.rejected(batch, verdict).map((event) => ({
-      key: entityKey(event.org_id, event.batch_id),
+      key: rejectedKey(event),
       version: event.version,
       value: encodeRejected(event),
     }))

@@ -1,7 +1,7 @@
 import { groupBy } from '#platform/group-by.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
-import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
+import { acceptedTopic, rejectedTopic, togetherOf } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { createAcceptedDecoder } from '../command/decoder.js'
@@ -95,7 +95,7 @@ const send = async (
 ): Promise<void> => {
   const partitions = partitionsOf(layout, topic)
   const inOrder = made.toSorted((a, b) => a.version - b.version)
-  for (const [partition, some] of groupBy(inOrder, ({ key }) => partitionOf(key, partitions))) {
+  for (const [partition, some] of groupBy(inOrder, ({ key }) => partitionOf(togetherOf(key), partitions))) {
     const messages = some.map(({ key, value }) => ({ key, value }))
     await producer.send(topic, partition, messages)
   }

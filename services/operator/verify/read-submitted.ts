@@ -6,7 +6,7 @@ import type { Stretch } from '#platform/kafka/read-topics.js'
 import { isClosingMark } from '#schemas/closing-mark.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
-import { submittedTopic, typeOfSubmitted } from '#schemas/derive/names.js'
+import { orgOfKey, submittedTopic, typeOfSubmitted } from '#schemas/derive/names.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import { createDecoder } from '../command/decoder.js'
 import { checkDecidedAnew, type WaitingBatch } from './checks/check-waits.js'
@@ -39,7 +39,7 @@ export const readSubmitted = async (
     const place = placeOf({ topic, partition })
     const found: Submitted[] = []
     for (const { offset, timestamp, key, value } of messages) {
-      if (isClosingMark(value) || (subject.org !== undefined && key !== subject.org)) continue
+      if (!value || isClosingMark(value) || (subject.org !== undefined && orgOfKey(key ?? '') !== subject.org)) continue
       const batch = await reader.decode(value)
       if (batch) found.push({ offset, timestamp, batch })
       else reader.one.counts.unreadable++

@@ -96,7 +96,7 @@ it('sends an event to the partition of its record, under its key, with the versi
     )
   }
   const [rejected] = toAll(sent).filter(({ topic }) => topic === 'weir.rejected')
-  expect(rejected).toMatchObject({ key: `acme/${batch.batch_id}`, event: { index: 2, id: 'x', rejected_at: 77 } })
+  expect(rejected).toMatchObject({ key: `acme/${batch.batch_id}/2`, event: { index: 2, id: 'x', rejected_at: 77 } })
 })
 
 it('publishes only the verdict of a batch that was decided as another message', async () => {

@@ -6,7 +6,14 @@ import { laneOf, partitionOf, partitionOfLane, placeOf } from '#platform/kafka/p
 import { Undecodable } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
-import { acceptedTopic, entityKey, rejectedTopic, submittedTopic } from '#schemas/derive/names.js'
+import {
+  acceptedTopic,
+  entityKey,
+  rejectedKey,
+  rejectedTopic,
+  submittedTopic,
+  togetherOf,
+} from '#schemas/derive/names.js'
 import { type Layout, partitionsOf, usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -198,15 +205,15 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
     /** Publishes the rejections of a decided batch. */
     publishRejections: ({ type, batch, verdict }: DecidedInLog): void => {
       for (const event of createEventsOf(type).rejected(batch, verdict)) {
-        const key = entityKey(event.org_id, event.batch_id)
-        append(rejectedTopic, partitionOf(key, partitionsOf(layout, rejectedTopic)), key, serialize(event))
+        const key = rejectedKey(event)
+        append(rejectedTopic, partitionOf(togetherOf(key), partitionsOf(layout, rejectedTopic)), key, serialize(event))
       }
     },
     append,
     /** The messages of a topic, by their keys. */
     eventsOf: (topic: string, key: string): Received[] =>
       [...log].flatMap(([place, messages]) =>
-        place.startsWith(`${topic}/`) ? messages.filter((message) => message.key === key) : [],
+        place.startsWith(`${topic}/`) ? messages.filter((message) => togetherOf(message.key ?? '') === key) : [],
       ),
     /** By `topic/partition`: all of every topic, as where sink and integrity are through with it. */
     ends: (): Map<string, number> =>
