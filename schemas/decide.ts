@@ -15,6 +15,8 @@ export type World = {
   waiting: (id: string) => StillWaiting | undefined
   /** How much more of the organisation may begin to wait. */
   roomToWait: Room
+  /** Whether the person was erased whom a record names, or in whose text that person's id stands. Undefined where nobody was erased. */
+  isErased?: ((record: SubmittedRecord | string) => boolean) | undefined
   /** How many bytes the record at this index of the batch takes while it waits. */
   sizeOf: (index: number) => number
 }
@@ -60,7 +62,10 @@ export const createDecide = (type: RecordType): Decide => {
   const referencesOf = createReferencesOf(type)
 
   return (batch, world, decidedAt) => {
-    const refused: Refused[] = batch.refusals.map(({ index, id, problems }) => ({ index, id, problems }))
+    const isErased = world.isErased ?? (() => false)
+    const refused: Refused[] = batch.refusals.map(({ index, id, problems, record }) =>
+      isErased(record) || (id !== null && isErased(id)) ? nobodys(index) : { index, id, problems },
+    )
     const repeated: number[] = []
     const waiting: Waiting[] = []
     const gone: number[] = []
@@ -81,6 +86,7 @@ export const createDecide = (type: RecordType): Decide => {
 
     const ruleOn = (record: SubmittedRecord, id: string, resumed: Resumed | undefined): Ruling => {
       if (isAnotherBody) return { is: 'refused', problems: [anotherBody] }
+      if (isErased(record)) return { is: 'refused', problems: [personErased] }
       const missing = missingOf(record)
       if (resumed) {
         const wait = endedNow.has(id) ? undefined : world.waiting(id)
@@ -108,7 +114,8 @@ export const createDecide = (type: RecordType): Decide => {
       if (ruling.is === 'accepted') {
         accepted++
         if (isFirst && keyed) takenNow.set(id, keyed)
-      } else if (ruling.is === 'refused') refused.push({ index, id, problems: ruling.problems })
+      } else if (ruling.is === 'refused')
+        refused.push(isOfErased(ruling) ? nobodys(index) : { index, id, problems: ruling.problems })
       else if (ruling.is === 'gone') gone.push(index)
       else {
         const { missing, until } = ruling
@@ -238,6 +245,17 @@ const anotherBody: Problem = {
   code: 'idempotency_conflict',
   message: 'this Idempotency-Key was used with another body at the same time; send this one again with a new key',
 }
+
+const personErased: Problem = {
+  field: null,
+  code: 'person_erased',
+  message: 'this record names a person who was erased; nothing of it is kept',
+}
+
+/** What is refused because a person was erased has nothing of that person: not even the id. */
+const nobodys = (index: number): Refused => ({ index, id: null, problems: [personErased] })
+export const isOfErased = ({ problems }: { problems: readonly Problem[] }): boolean =>
+  problems.some(({ code }) => code === 'person_erased')
 
 const idempotencyConflict: Problem = {
   field: null,

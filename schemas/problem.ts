@@ -12,6 +12,7 @@ export const problemCodes = [
   'idempotency_conflict',
   'undecodable',
   'unreadable',
+  'person_erased',
 ] as const
 
 export type ProblemCode = (typeof problemCodes)[number]

@@ -64,3 +64,7 @@ export const derivedId = (...parts: string[]): string => {
   const hex = bytes.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
+
+/** The UUIDs that stand in a text, in either case, in lower case. */
+export const uuidsIn = (text: string): string[] => (text.match(anyUuid) ?? []).map((id) => id.toLowerCase())
+const anyUuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi

@@ -65,7 +65,7 @@ const createScanRecords = (type: RecordType) => {
 const wantedFields = (type: RecordType): Set<string> => {
   const names = new Set([type.id, ...Object.keys(type.assigned)])
   for (const [name, field] of Object.entries(type.fields)) {
-    if (field.kind === 'reference' || field.kind === 'item') names.add(name)
+    if (field.kind === 'reference' || field.kind === 'item' || typeof field.ofPerson === 'object') names.add(name)
     if (field.kind === 'item') names.add(field.by)
   }
   return names

@@ -1,4 +1,4 @@
-import { type Decision, resumedOf } from '../decide.js'
+import { type Decision, isOfErased, resumedOf } from '../decide.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } from '../events.js'
 import { asJson, writeJson } from '../json-text.js'
 import type { RecordType } from '../record.js'
@@ -45,8 +45,12 @@ export const createEventsOf = (type: RecordType) => {
         index: requestIndex,
         id,
         problems,
-        record: byEdge.get(index)?.record ?? writeExactly(writeRecord(records.get(index) ?? {})),
-        truncated: byEdge.get(index)?.truncated ?? false,
+        ...(isOfErased({ problems })
+          ? { record: '{}', truncated: false }
+          : {
+              record: byEdge.get(index)?.record ?? writeExactly(writeRecord(records.get(index) ?? {})),
+              truncated: byEdge.get(index)?.truncated ?? false,
+            }),
       }
     })
   }

@@ -9,6 +9,8 @@ export const readRequests = 'requests:read'
 export const readAnalytics = 'analytics:read'
 /** Everything that is kept about one person, in one answer. */
 export const readPersons = 'persons:read'
+/** To have a person forgotten: nothing brings back what was erased. */
+export const erasePersons = 'persons:erase'
 export const readRejections = 'rejections:read'
 export const writeRejections = 'rejections:write'
 export const readWaiting = 'waiting:read'
@@ -33,6 +35,7 @@ export const scopesOf = (catalogue: Catalogue): string[] => [
   readRequests,
   readAnalytics,
   readPersons,
+  erasePersons,
   readRejections,
   writeRejections,
   readWaiting,

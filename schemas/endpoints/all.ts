@@ -6,6 +6,7 @@ import { readFeed, readFeeds } from './downstream/feeds.js'
 import { listTopicEvents, listTopics, watchTopic } from './downstream/topics.js'
 import * as webhooks from './downstream/webhooks.js'
 import type { Endpoint } from './endpoint.js'
+import { createErasure, listErasures, readErasure } from './erasures.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
 import { listMarts, readMart } from './marts.js'
@@ -53,6 +54,9 @@ export const fixedEndpoints = [
   readMart,
   runSql,
   exportPerson,
+  createErasure,
+  listErasures,
+  readErasure,
   saved.listQueries,
   saved.saveQuery,
   saved.deleteQuery,

@@ -24,6 +24,21 @@ export const postgresPlaces: Readonly<Record<string, KeptPlace>> = {
     kept: '{WEBHOOK_LOG_RETENTION_DAYS days} after it was delivered or given up; while a webhook is disabled, what is to be delivered to it stays',
     why: 'so that a receiver gets what happened while it was away, and can have it sent again',
   },
+  'erasure.erasures': {
+    holds: 'who is to be forgotten, until nothing is left of the person; from then on a hash of the id',
+    form: 'pseudonym',
+    kept: 'the id for a minute or as long as it takes, the rest for good',
+    why: 'to forget everything, and to prove it',
+  },
+  'erasure.gates': nothing('which organisations have had somebody erased'),
+  'erasure.persons': {
+    holds: 'hashes, with a secret salt, of ids whose records are refused',
+    form: 'pseudonym',
+    kept: 'for good',
+    why: 'so that nobody who was erased comes back with an upload, a replay or a backup',
+  },
+  'erasure.holes': nothing('places in the log from which batches were removed'),
+  'erasure.signing_key': nothing('what proofs are signed with'),
   'edge.requests': nothing('how many records were in requests that took long'),
   'integrity.cursors': nothing('how far each partition is decided'),
   'integrity.entities': {

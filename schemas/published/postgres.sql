@@ -4,6 +4,7 @@
 create schema auth;
 create schema delivery;
 create schema edge;
+create schema erasure;
 create schema integrity;
 create schema operator;
 create schema query;
@@ -181,6 +182,86 @@ create table edge.requests (
   constraint requests_pkey primary key (request_id)
 );
 create index requests_submitted_at on edge.requests (submitted_at);
+
+-- Who is to be forgotten (POST /v1/erasures), and what became of it.
+create table erasure.erasures (
+  erasure_id uuid not null,
+  org_id text not null,
+  mode text not null,
+  afterwards text not null,
+  is_dry_run boolean not null,
+  -- As it was asked for; null once nothing is left of the person.
+  person_id text,
+  -- The ids under which the person is known: found once, since nothing tells them when the records are gone. Null like
+  -- person_id.
+  known jsonb,
+  -- A hash of person_id with the secret salt of the organisation: by it the erasure is found again by whoever knows the
+  -- id.
+  person_sha256 bytea not null,
+  -- The same of all ids in known: by these the proof is made, as often as it is asked for.
+  names_sha256 bytea[] not null default '{}'::bytea[],
+  status text not null default 'running'::text,
+  step text not null default 'asked'::text,
+  asked_by text not null,
+  request_id text,
+  asked_at timestamptz(3) not null default now(),
+  ended_at timestamptz(3),
+  -- How topics are to be set again that are set to be compacted while this runs.
+  topic_configs jsonb,
+  -- What was found before anything was removed, by place.
+  found jsonb,
+  -- The proof, as the signature covers it.
+  report text,
+  signature text,
+  problem text,
+  constraint erasures_pkey primary key (erasure_id),
+  constraint erasures_afterwards_check check (afterwards = any (array['refuse'::text, 'new'::text])),
+  constraint erasures_mode_check check (mode = any (array['erase'::text, 'pseudonymise'::text])),
+  constraint erasures_org_id_fkey foreign key (org_id) references auth.organisations(org_id),
+  constraint erasures_status_check check (status = any (array['running'::text, 'done'::text, 'failed'::text]))
+);
+create index erasures_of_organisation on erasure.erasures (org_id, asked_at);
+create index erasures_running on erasure.erasures (asked_at) where status = 'running'::text;
+
+-- Organisations that have had somebody erased.
+create table erasure.gates (
+  org_id text not null,
+  salt bytea not null,
+  -- Grows whenever erasure.persons changes: who has read those before sees that they have to be read anew.
+  change bigint not null,
+  constraint gates_pkey primary key (org_id),
+  constraint gates_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
+);
+
+-- Whose records are refused, by hashes of the ids with the secret salt of the organisation.
+create table erasure.persons (
+  org_id text not null,
+  name_sha256 bytea not null,
+  erasure_id uuid not null,
+  constraint persons_pkey primary key (org_id, name_sha256),
+  constraint persons_erasure_id_fkey foreign key (erasure_id) references erasure.erasures(erasure_id),
+  constraint persons_org_id_fkey foreign key (org_id) references erasure.gates(org_id)
+);
+
+-- Batches that were removed from the submitted log. What others had in them is in the accepted topics and in
+-- ClickHouse.
+create table erasure.holes (
+  topic text not null,
+  partition integer not null,
+  submitted_offset bigint not null,
+  erasure_id uuid not null,
+  constraint holes_pkey primary key (topic, partition, submitted_offset),
+  constraint holes_erasure_id_fkey foreign key (erasure_id) references erasure.erasures(erasure_id)
+);
+
+-- What proofs are signed with: an Ed25519 key as PEM, made when the first proof is.
+create table erasure.signing_key (
+  is_only boolean not null default true,
+  private_key text not null,
+  public_key text not null,
+  constraint signing_key_pkey primary key (is_only),
+  constraint signing_key_is_only_check check (is_only)
+);
 
 -- The fence, a row for each partition of the submitted log: batches below next_offset are decided, and are never
 -- decided again.

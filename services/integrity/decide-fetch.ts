@@ -1,4 +1,6 @@
 import type { Entity } from '#ledger/entities.js'
+import type { Gate } from '#ledger/erasures/gates.js'
+import { createIsErased } from '#ledger/erasures/is-erased.js'
 import type { Span, Submitted } from '#ledger/fence.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { ForgottenVerdict } from '#ledger/mending/forgotten-verdicts.js'
@@ -28,6 +30,8 @@ export type Known = {
   /** How many bytes a record takes while it waits. */
   sizeOf: (batchId: string, place: number) => number
   forgotten?: ReadonlyMap<string, ForgottenVerdict>
+  /** Whom organisations have had erased. */
+  gates?: ReadonlyMap<string, Gate>
 }
 
 /** What the decisions on a fetch add to Postgres. */
@@ -50,10 +54,12 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
     const { batch, offset } = one
     const before = world.forgotten?.get(batch.batch_id)
     const isKnown = isKnownTo(world.isKnown, batch.org_id)
+    const gate = world.gates?.get(batch.org_id)
     const decision = decide(
       batch,
       {
         isKnown: before ? asItWas(isKnown, missingOf(at.type, batch, before)) : isKnown,
+        isErased: gate && createIsErased(at.type, gate),
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
         bodyOf: (requestId) => bodies.get(requestId),
         waiting: (id) => waits.of(batch.org_id, id),

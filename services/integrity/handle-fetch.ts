@@ -1,3 +1,4 @@
+import type { Gates } from '#ledger/erasures/gates.js'
 import { explainHole, Hole, type Submitted } from '#ledger/fence.js'
 import type { Log } from '#platform/health/log.js'
 import type { Fetch, Received } from '#platform/kafka/kafka.js'
@@ -39,6 +40,7 @@ export const createFetchHandler = (deps: {
   /** The first offset that Kafka still has of a partition. */
   logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
+  gates: Gates
   setAside: SetAside
   room: RoomToWait
   /** Called when something has come that others wait for. */
@@ -82,7 +84,7 @@ export const createFetchHandler = (deps: {
     }
     const decide = async (connection: Connection, begun: Promise<unknown>) => {
       deps.refuseUnsure()
-      const taken = await takeDecisions(connection, deps.index, at, submitted, undefined, waitTools, begun)
+      const taken = await takeDecisions(connection, deps.index, at, submitted, undefined, waitTools, begun, deps.gates)
       deps.failAt('before-postgres-commit')
       return taken
     }

@@ -1,6 +1,7 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
 
 import { findCursors } from '#ledger/cursors.js'
+import { createGates } from '#ledger/erasures/gates.js'
 import {
   refuseAddedPartition,
   untilPartitioned,
@@ -157,6 +158,7 @@ await runService(log, async (onStop, crash) => {
       return countedFrom(topic) + Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
     },
     index: createEntityIndex(config.KNOWN_IDS),
+    gates: createGates(),
     room: createRoomToWait({ records: config.MAX_WAITING, bytes: config.MAX_WAITING_BYTES }),
     onArrived: relay.wake,
     setAside,

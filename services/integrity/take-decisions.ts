@@ -1,5 +1,6 @@
 import { findAcceptedLosses, findCursor, type HeldCursor, lockCursor, moveCursor } from '#ledger/cursors.js'
 import { type Entity, findIndexId } from '#ledger/entities.js'
+import { type Gate, type Gates, noGates } from '#ledger/erasures/gates.js'
 import * as fence from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { type ForgottenVerdict, takeForgotten } from '#ledger/mending/forgotten-verdicts.js'
@@ -17,6 +18,7 @@ import type { Connection } from '#platform/postgres/postgres.js'
 import { timeOf } from '#platform/postgres/rows.js'
 import { noRoom, type Room } from '#schemas/decide.js'
 import { recordsIn } from '#schemas/events.js'
+import { personFieldsOf } from '#schemas/persons/about-persons.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
 import { versionOf } from '#schemas/version.js'
 import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
@@ -61,6 +63,7 @@ export const takeDecisions = async <One extends fence.Submitted>(
   given: number | undefined,
   waitTools: WaitTools<One> = nothingWaits,
   begun: Promise<unknown> = Promise.resolve(),
+  gates: Gates = noGates,
 ): Promise<Decisions<One>> => {
   const [{ cursor, verdicts, indexId, whoWaits }] = await Promise.all([readFirst(connection, at, submitted), begun])
   const now = given ?? cursor?.lockedAt ?? (await timeOf(connection))
@@ -73,12 +76,13 @@ export const takeDecisions = async <One extends fence.Submitted>(
   }
   const fresh = fence.freshOnes(submitted, decidedUntil, verdicts)
 
-  const [isKnown, takenBefore, bodies, held, forgottenVerdicts] = await Promise.all([
+  const [isKnown, takenBefore, bodies, held, forgottenVerdicts, gatesNow] = await Promise.all([
     index.findKnown(connection, wantedOf(at.type, fresh), indexId),
     findKeyedInteractions(connection, keyedOf(at.type, fresh)),
     findBodies(connection, at, fresh),
     waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits)),
     findForgotten(connection, at, fresh, cursor?.forgottenUntil ?? 0),
+    findGates(connection, gates, at, fresh),
   ])
   const overtaken = versionOf(cursor?.overtakenUntil ?? 0, 0)
   const waiting = held.map((wait) => (wait.version < overtaken ? { ...wait, isOvertaken: true } : wait))
@@ -92,6 +96,7 @@ export const takeDecisions = async <One extends fence.Submitted>(
     roomToWait: (orgId: string) => rooms.get(orgId) ?? noRoom,
     sizeOf: (batchId: string, place: number) => messageOf({ batchId, place }).length,
     forgotten: forgottenVerdicts,
+    gates: gatesNow,
   }
   const taken = decideFetch(at, fresh, world, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
@@ -185,6 +190,20 @@ const findWho = async (
   const orgIds = new Set(submitted.map(({ batch }) => batch.org_id))
   const most = submitted.reduce((sum, { batch }) => sum + recordsIn(batch), 1)
   return waits.findWhoWaits(connection, type.type, [...orgIds], most)
+}
+
+/** Whom the organisations of these batches have had erased; of types that name nobody, only where something was refused. */
+const findGates = async (
+  connection: Connection,
+  gates: Gates,
+  { type }: fence.Span,
+  fresh: readonly fence.Submitted[],
+): Promise<ReadonlyMap<string, Gate>> => {
+  const namesPersons = personFieldsOf(type).length > 0
+  const orgIds = new Set(
+    fresh.filter(({ batch }) => namesPersons || batch.refusals.length > 0).map(({ batch }) => batch.org_id),
+  )
+  return orgIds.size === 0 ? new Map() : gates.of(connection, [...orgIds])
 }
 
 /** How much more may wait, of each organisation that wants some to. */

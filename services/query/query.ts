@@ -28,6 +28,7 @@ import { mostCounted } from '#schemas/endpoints/overview.js'
 import { downloadedWithin } from '#schemas/endpoints/sql/sql.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { readPages } from './console/pages.js'
+import { createErasureActions } from './erasures/route.js'
 import { createWritePage } from './feeds/forms.js'
 import { createFeedReaders } from './feeds/readers.js'
 import { createWakes } from './feeds/wakes.js'
@@ -205,6 +206,7 @@ export const openQuery = (
     systemState: createSystemState({ ...deps, pool, clickhouse: boundedReader(withShare(clickhouse)) }),
     feedReaders: createFeedReaders({ feed, wakes, reads: createReads(undefined, 'feeds', ofFeeds) }),
     writePage: createWritePage(deps.encoders),
+    erasures: createErasureActions(pool),
     webhooks: createWebhookActions({ pool, feed, catalogue, reach: deps.webhookReach }),
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
     followers,

@@ -5,6 +5,7 @@ import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumer
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Pages } from './console/pages.js'
 import { addConsole } from './console/route.js'
+import { addErasures, type ErasureDeps } from './erasures/route.js'
 import { addFeeds, type FeedDeps } from './feeds/route.js'
 import { addFind, type FindDeps } from './find.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
@@ -32,6 +33,7 @@ import { addWebhooks, type WebhookDeps } from './webhooks/route.js'
 export type QueryDeps = RejectionDeps &
   WaitingDeps &
   MartDeps &
+  ErasureDeps &
   PersonDeps &
   SqlDeps &
   SavedQueryDeps &
@@ -81,6 +83,7 @@ export const createQuery = (deps: QueryDeps): Query => ({
     addRejections(guarded, deps)
     addWaiting(guarded, deps)
     addMarts(guarded, deps)
+    addErasures(guarded, deps)
     addPersons(guarded, deps)
     addSql(guarded, deps)
     addSavedQueries(guarded, deps)

@@ -30,7 +30,7 @@ export interface Problem {
   /** null where it is the record as a whole */
   field: string | null
   /** stable: branch on this */
-  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased'
   /** for people */
   message: string
 }
@@ -158,7 +158,7 @@ export interface Rejection {
 
 export interface RejectionGroup {
   type: string
-  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased'
   field: string | null
   /** records with this problem */
   count: number
@@ -264,7 +264,7 @@ export interface QualityDay {
   undecided: number
   /** the five commonest problems */
   top_codes: ({
-    code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+    code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased'
     /** refused records with one */
     count: number
   })[]
@@ -494,6 +494,30 @@ export interface DerivedFact {
   from: string
   /** by the names of the columns; money is text, so that it stays exact */
   values: Record<string, unknown>
+}
+
+export interface Erasure {
+  erasure_id: string
+  mode: 'erase' | 'pseudonymise'
+  /** what becomes of later uploads that name the person */
+  afterwards: 'refuse' | 'new'
+  /** whether it only counts */
+  dry_run: boolean
+  /** `failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right */
+  status: 'running' | 'done' | 'failed'
+  /** what it does now, or did last */
+  step: string
+  asked_at: string
+  ended_at: string | null
+  /** what there was of the person before anything was removed */
+  found: {
+    /** a topic, or a table */
+    where: string
+    /** messages or rows that name the person */
+    count: number
+  }[] | null
+  /** why it does not go on */
+  problem: string | null
 }
 
 export interface SavedQuery {
@@ -753,7 +777,7 @@ export interface Audited {
   at: string
   /** whose keys, limits or records they are */
   org: string
-  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled' | 'segment_set' | 'segment_dropped' | 'webhook_created' | 'webhook_changed' | 'webhook_deleted' | 'webhook_secret_rotated' | 'webhook_disabled' | 'person_exported'
+  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled' | 'segment_set' | 'segment_dropped' | 'webhook_created' | 'webhook_changed' | 'webhook_deleted' | 'webhook_secret_rotated' | 'webhook_disabled' | 'person_exported' | 'erasure_asked' | 'erasure_ended'
   /** the id of the key, of the order, of the webhook or of the person, the organisation, the type of the records, or the name of the segment */
   subject: string
   by: Actor
@@ -840,7 +864,7 @@ export interface Endpoints {
       /** only records of this type */
       type?: string | undefined
       /** only those with such a problem */
-      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased' | undefined
       /** only those with a problem in this field */
       field?: string | undefined
       /** refused since then */
@@ -867,7 +891,7 @@ export interface Endpoints {
       /** only records of this type */
       type?: string | undefined
       /** only those with such a problem */
-      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased' | undefined
       /** only those with a problem in this field */
       field?: string | undefined
       /** refused since then */
@@ -898,7 +922,7 @@ export interface Endpoints {
     query: {
       type: string
       /** only those with such a problem */
-      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased' | undefined
       /** only those with a problem in this field */
       field: string
       /** refused since then */
@@ -928,7 +952,7 @@ export interface Endpoints {
         /** only records of this type */
         type?: string | undefined
         /** only those with such a problem */
-        code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+        code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | 'person_erased' | undefined
         /** only those with a problem in this field */
         field?: string | undefined
         /** refused since then */
@@ -1174,6 +1198,26 @@ export interface Endpoints {
   }
   'GET /v1/persons/{id}/export': {
     answer: PersonExport
+  }
+  'POST /v1/erasures': {
+    body: {
+      /** a customer_id, student_id or user_id */
+      person_id: string
+      mode: 'erase' | 'pseudonymise'
+      /** whether it only counts */
+      dry_run?: boolean | undefined
+      /** what becomes of later uploads that name the person: they are refused (`refuse`, if nothing is said), or taken as records of somebody new */
+      afterwards?: 'refuse' | 'new' | undefined
+    }
+    answer: Erasure
+  }
+  'GET /v1/erasures': {
+    answer: {
+      erasures: Erasure[]
+    }
+  }
+  'GET /v1/erasures/{erasure_id}': {
+    answer: Erasure
   }
   'GET /v1/queries': {
     answer: {

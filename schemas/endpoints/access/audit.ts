@@ -22,6 +22,8 @@ export const auditActions = [
   'webhook_secret_rotated',
   'webhook_disabled',
   'person_exported',
+  'erasure_asked',
+  'erasure_ended',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -152,6 +152,11 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     },
     sqlReads: createReads(undefined, 'the tables'),
     savedQueries: createFakeSavedQueries(),
+    erasures: {
+      ask: async () => Promise.reject(new Error('nobody is erased here')),
+      list: async () => [],
+      find: async () => undefined,
+    },
     webhooks: createFakeWebhooks(),
     figures,
     now,

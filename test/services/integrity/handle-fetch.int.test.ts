@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
+import { noGates } from '#ledger/erasures/gates.js'
 import { NewerSchema } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -42,6 +43,7 @@ const openHandler = (partition: number, logStart = 0) => {
     lanesOf: () => 1,
     logStart: async () => logStart,
     index: createEntityIndex(100),
+    gates: noGates,
     setAside: async ({ offset }) => void setAside.push(offset),
     room: createRoomToWait({ records: 10, bytes: 1_000_000 }),
     onArrived: () => {},

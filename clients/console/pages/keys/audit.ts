@@ -73,6 +73,10 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
       return html`Webhook ${id} disabled: ${rest.reason}`
     case 'person_exported':
       return html`Everything that is kept about the person ${id} exported`
+    case 'erasure_asked':
+      return html`Erasure ${id} asked for: ${rest.mode}${rest.dry_run ? ', only counting' : ''}`
+    case 'erasure_ended':
+      return html`Erasure ${id} ended: ${rest.status}`
     case 'limits_set':
       return `Limits set: ${Object.entries(rest)
         .map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${value === null ? 'as for everybody' : inline(value)}`)

@@ -1,0 +1,157 @@
+import { commandLine, type Doer, noteAudit } from '#ledger/audit.js'
+import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
+import type { ErasureMode } from '#schemas/endpoints/erasures.js'
+import { hashOfName, saltOf } from './gates.js'
+
+// erasure.erasures: who is to be forgotten, and what became of it.
+
+/** The names under which a person is known, in lower case where they are UUIDs. */
+export type NamesOfPerson = { customerIds: string[]; userIds: string[] }
+export type Counted = { where: string; count: number }
+
+export type Erasure = {
+  erasureId: string
+  orgId: string
+  mode: ErasureMode
+  afterwards: 'refuse' | 'new'
+  isDryRun: boolean
+  /** Null once nothing is left of the person. */
+  personId: string | null
+  known: NamesOfPerson | null
+  /** Hashes of all names in `known`, in hexadecimal digits; they stay. */
+  names: string[]
+  status: 'running' | 'done' | 'failed'
+  step: string
+  askedBy: string
+  askedAt: Date
+  endedAt: Date | null
+  topicConfigs: unknown
+  found: Counted[] | null
+  report: string | null
+  signature: string | null
+  problem: string | null
+}
+
+export type NewErasure = Pick<Erasure, 'orgId' | 'mode' | 'afterwards' | 'isDryRun'> & { personId: string }
+
+const columns = `
+  erasure_id as "erasureId", org_id as "orgId", mode, afterwards, is_dry_run as "isDryRun", person_id as "personId", known,
+  (select coalesce(array_agg(encode(name, 'hex')), '{}') from unnest(names_sha256) name) as names, status, step,
+  asked_by as "askedBy", asked_at as "askedAt", ended_at as "endedAt", topic_configs as "topicConfigs", found, report, signature, problem`
+
+/** Asks for an erasure. One that runs already for the same person in the same way is the same one. */
+export const askErasure = async (db: Database, asked: NewErasure, by: Doer = commandLine): Promise<Erasure> => {
+  const { orgId, personId, mode, afterwards, isDryRun } = asked
+  const hash = hashOfName(await saltOf(db, orgId), personId)
+  const running = await firstRow<Erasure>(
+    db,
+    `select ${columns} from erasure.erasures
+    where org_id = $1 and person_sha256 = $2 and mode = $3 and is_dry_run = $4 and status = 'running'`,
+    [orgId, hash, mode, isDryRun],
+  )
+  if (running) return running
+  const made = await firstRow<Erasure>(
+    db,
+    `insert into erasure.erasures (erasure_id, org_id, mode, afterwards, is_dry_run, person_id, person_sha256, asked_by, request_id)
+    values (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7, $8)
+    returning ${columns}`,
+    [orgId, mode, afterwards, isDryRun, personId, hash, by.actor, by.requestId ?? null],
+  )
+  if (!made) throw new Error('Postgres did not take the erasure')
+  // The audit outlives the person, and so names the erasure.
+  await noteAudit(db, by, {
+    ...{ org: orgId, action: 'erasure_asked', subject: made.erasureId },
+    details: { mode, afterwards, dry_run: isDryRun },
+  })
+  return made
+}
+
+export const findErasure = (db: Database, erasureId: string): Promise<Erasure | undefined> =>
+  firstRow(db, `select ${columns} from erasure.erasures where erasure_id = $1`, [erasureId])
+
+/** Of one organisation, or with null of all; the newest first. */
+export const listErasures = (db: Database, orgId: string | null): Promise<Erasure[]> =>
+  rowsOf(
+    db,
+    `select ${columns} from erasure.erasures where $1::text is null or org_id = $1 order by asked_at desc, erasure_id limit 1000`,
+    [orgId],
+  )
+
+/** The one that was asked for first and is not done. */
+export const nextErasure = (db: Database): Promise<Erasure | undefined> =>
+  firstRow(
+    db,
+    `select ${columns} from erasure.erasures where status = 'running' order by asked_at, erasure_id limit 1`,
+    [],
+  )
+
+type Changes = Partial<
+  Pick<Erasure, 'known' | 'step' | 'topicConfigs' | 'found' | 'status' | 'report' | 'signature' | 'problem'>
+>
+
+export const noteErasure = async (db: Database, erasureId: string, changes: Changes): Promise<void> => {
+  const given = { ...changes } as Record<string, unknown>
+  for (const name of ['known', 'topicConfigs', 'found'])
+    if (name in given) given[name] = given[name] === null ? null : JSON.stringify(given[name])
+  const names = Object.keys(given)
+  const sets = names.map((name, i) => `${name === 'topicConfigs' ? 'topic_configs' : name} = $${i + 2}`)
+  await changedBy(db, `update erasure.erasures set ${sets.join(', ')} where erasure_id = $1`, [
+    erasureId,
+    ...names.map((name) => given[name]),
+  ])
+}
+
+/** From here on the row names nobody. */
+export const endErasure = async (
+  db: Database,
+  { erasureId, orgId }: Erasure,
+  end: { status: 'done'; report: string; signature: string } | { status: 'failed'; problem: string },
+): Promise<void> => {
+  await noteErasure(db, erasureId, { ...end, ...(end.status === 'done' && { step: 'done' }) })
+  await changedBy(
+    db,
+    `update erasure.erasures
+    set ended_at = now(), person_id = case when status = 'done' then null else person_id end,
+      known = case when status = 'done' then null else known end
+    where erasure_id = $1`,
+    [erasureId],
+  )
+  await noteAudit(db, commandLine, {
+    ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
+    details: { status: end.status },
+  })
+}
+
+/** Notes which batches are no longer in the submitted log. */
+export const noteHoles = async (
+  db: Database,
+  erasureId: string,
+  holes: readonly { topic: string; partition: number; offset: number }[],
+): Promise<void> => {
+  await db.query(
+    `insert into erasure.holes (topic, partition, submitted_offset, erasure_id)
+    select topic, partition, submitted_offset, $1
+    from unnest($2::text[], $3::integer[], $4::bigint[]) given (topic, partition, submitted_offset)
+    on conflict do nothing`,
+    [
+      erasureId,
+      holes.map(({ topic }) => topic),
+      holes.map(({ partition }) => partition),
+      holes.map(({ offset }) => offset),
+    ],
+  )
+}
+
+/** Which of these batches were removed from the submitted log. */
+export const findHoles = async (
+  db: Database,
+  at: { topic: string; partition: number },
+  offsets: readonly number[],
+): Promise<Set<number>> => {
+  const rows = await rowsOf<{ offset: number }>(
+    db,
+    `select submitted_offset as offset from erasure.holes where topic = $1 and partition = $2 and submitted_offset = any ($3::bigint[])`,
+    [at.topic, at.partition, offsets],
+  )
+  return new Set(rows.map(({ offset }) => offset))
+}

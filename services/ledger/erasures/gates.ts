@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
+
+// erasure.gates, erasure.persons: whose records are refused. Only hashes are kept, so that the list of those who are to be forgotten names
+// none of them.
+
+/** Whom an organisation has had erased. */
+export type Gate = { salt: Buffer; hashes: ReadonlySet<string> }
+export type Gates = { of: (db: Database, orgIds: readonly string[]) => Promise<ReadonlyMap<string, Gate>> }
+
+/** UUIDs are the same person in either case. Postgres and ClickHouse can make these hashes too: so a proof needs no names. */
+export const hashOfName = (salt: Buffer, name: string): Buffer =>
+  createHash('sha256').update(salt).update(name.toLowerCase()).digest()
+
+export const isBehind = ({ salt, hashes }: Gate, name: string): boolean =>
+  hashes.has(hashOfName(salt, name).toString('hex'))
+
+/** Asked in each transaction, so that no decision relies on what was known before; the hashes are read only where they have changed. */
+export const createGates = (): Gates => {
+  const known = new Map<string, { change: number; gate: Gate }>()
+  return {
+    of: async (db, orgIds) => {
+      const found = await rowsOf<{ org_id: string; change: number }>(db, {
+        name: 'find-gates',
+        text: `select org_id, change from erasure.gates where org_id = any ($1)`,
+        values: [orgIds],
+      })
+      const gates = new Map<string, Gate>()
+      for (const { org_id: orgId, change } of found) {
+        const before = known.get(orgId)
+        const now = before?.change === change ? before : { change, gate: await readGate(db, orgId) }
+        known.set(orgId, now)
+        gates.set(orgId, now.gate)
+      }
+      return gates
+    },
+  }
+}
+
+export const noGates: Gates = { of: async () => new Map() }
+
+const readGate = async (db: Database, orgId: string): Promise<Gate> => {
+  const rows = await rowsOf<{ salt: Buffer; hash: string | null }>(
+    db,
+    `select salt, encode(name_sha256, 'hex') as hash
+    from erasure.gates left join erasure.persons using (org_id)
+    where org_id = $1`,
+    [orgId],
+  )
+  return {
+    salt: rows[0]?.salt ?? Buffer.alloc(0),
+    hashes: new Set(rows.flatMap(({ hash }) => (hash === null ? [] : [hash]))),
+  }
+}
+
+/** The salt of an organisation, which is made when it first has somebody erased. */
+export const saltOf = async (db: Database, orgId: string): Promise<Buffer> => {
+  const insert = `
+    insert into erasure.gates (org_id, salt, change)
+    values ($1, sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')), 0)
+    on conflict (org_id) do update set change = gates.change
+    returning salt`
+  const row = await firstRow<{ salt: Buffer }>(db, insert, [orgId])
+  if (!row) throw new Error(`there is no organisation ${orgId}`)
+  return row.salt
+}
+
+/** From the commit on, what names this person is refused. */
+export const closeGate = async (
+  db: Database,
+  orgId: string,
+  names: readonly string[],
+  erasureId: string,
+): Promise<void> => {
+  const salt = await saltOf(db, orgId)
+  await db.query(
+    `insert into erasure.persons (org_id, name_sha256, erasure_id)
+    select $1, hash, $3 from unnest($2::bytea[]) hash
+    on conflict (org_id, name_sha256) do update set erasure_id = excluded.erasure_id`,
+    [orgId, names.map((name) => hashOfName(salt, name)), erasureId],
+  )
+  await noteChange(db, orgId)
+}
+
+/** From the commit on, what names this person is accepted again, as that of somebody new. */
+export const openGate = async (db: Database, orgId: string, erasureId: string): Promise<void> => {
+  await changedBy(db, `delete from erasure.persons where org_id = $1 and erasure_id = $2`, [orgId, erasureId])
+  await noteChange(db, orgId)
+}
+
+const noteChange = (db: Database, orgId: string): Promise<number> =>
+  changedBy(db, `update erasure.gates set change = change + 1 where org_id = $1`, [orgId])

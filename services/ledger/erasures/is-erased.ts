@@ -1,0 +1,28 @@
+import type { World } from '#schemas/decide.js'
+import { personFieldsOf } from '#schemas/persons/about-persons.js'
+import type { RecordType } from '#schemas/record.js'
+import { uuidsIn } from '#schemas/uuid.js'
+import { type Gate, isBehind } from './gates.js'
+
+/**
+ * Tells records of persons whom an organisation has had erased. A record that was refused before is a text, in which the id may stand anywhere;
+ * an id that is no UUID would be found in everything, so it has to be the value of its field.
+ */
+export const createIsErased = (type: RecordType, gate: Gate): NonNullable<World['isErased']> => {
+  const fields = personFieldsOf(type).map(({ field }) => field)
+  const isNamed = (record: Readonly<Record<string, unknown>>): boolean =>
+    fields.some((field) => typeof record[field] === 'string' && isBehind(gate, record[field]))
+  return (record) => {
+    if (gate.hashes.size === 0) return false
+    if (typeof record !== 'string') return isNamed(record)
+    return uuidsIn(record).some((id) => isBehind(gate, id)) || isNamed(objectIn(record))
+  }
+}
+
+const objectIn = (text: string): Record<string, unknown> => {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

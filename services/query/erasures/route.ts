@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify'
+import { addEndpoints, on } from '#http/endpoint.js'
+import { callerOf } from '#http/request-context.js'
+import { requestError } from '#http/request-error.js'
+import type { Doer } from '#ledger/audit.js'
+import { askErasure, type Erasure, findErasure, listErasures, type NewErasure } from '#ledger/erasures/erasures.js'
+import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import * as endpoints from '#schemas/endpoints/erasures.js'
+import { isUuid } from '#schemas/uuid.js'
+import type { Reads } from '../reads.js'
+
+export type ErasureActions = ReturnType<typeof createErasureActions>
+export const createErasureActions = (pool: Pool) => ({
+  ask: (asked: NewErasure, by: Doer) => inTransaction(pool, (connection) => askErasure(connection, asked, by)),
+  list: (orgId: string) => listErasures(pool, orgId),
+  find: (erasureId: string) => findErasure(pool, erasureId),
+})
+
+export type ErasureDeps = { catalogue: Catalogue; erasures: ErasureActions; consoleReads: Reads }
+
+/** /v1/erasures: persons whom the caller's organisation has forgotten. What is asked for here the delivery service does. */
+export const addErasures = (app: FastifyInstance, deps: ErasureDeps): void => {
+  const { erasures, consoleReads } = deps
+  addEndpoints(app, deps.catalogue, [
+    on(endpoints.createErasure, async ({ body }, request, reply) => {
+      const { orgId, keyId } = callerOf(request)
+      const { person_id: personId, mode, dry_run: isDryRun = false, afterwards = 'refuse' } = body
+      const by = { actor: keyId ?? 'nobody', requestId: request.id }
+      const asked = await consoleReads(orgId, async () =>
+        shown(await erasures.ask({ orgId, personId, mode, isDryRun, afterwards }, by)),
+      )
+      if (!('error' in asked)) reply.code(202)
+      return asked
+    }),
+    on(endpoints.listErasures, (_, request) => {
+      const { orgId } = callerOf(request)
+      return consoleReads(orgId, async () => ({ erasures: (await erasures.list(orgId)).map(shown) }))
+    }),
+    on(endpoints.readErasure, ({ parameters: { erasure_id: id } }, request) => {
+      const { orgId } = callerOf(request)
+      return consoleReads(orgId, async () => {
+        const found = isUuid(id) ? await erasures.find(id) : undefined
+        return found?.orgId === orgId ? shown(found) : { error: noSuchErasure }
+      })
+    }),
+  ])
+}
+
+/** An erasure as people see it. */
+export const shown = (erasure: Erasure) => ({
+  erasure_id: erasure.erasureId,
+  mode: erasure.mode,
+  afterwards: erasure.afterwards,
+  dry_run: erasure.isDryRun,
+  status: erasure.status,
+  step: erasure.step,
+  asked_at: erasure.askedAt.toISOString(),
+  ended_at: erasure.endedAt?.toISOString() ?? null,
+  found: erasure.found,
+  problem: erasure.problem,
+})
+
+const noSuchErasure = requestError(404, 'your organisation has no erasure with this erasure_id')
