@@ -107,9 +107,7 @@ def _record(type: str, seed: int, index: int) -> Event:
     return made
 
 
-def _value(
-    type: str, seed: int, index: int, chance: _Chance, made: Event, name: str, field: Mapping[str, Any]
-) -> Union[str, float, bool]:
+def _value(type: str, seed: int, index: int, chance: _Chance, made: Event, name: str, field: Mapping[str, Any]) -> Any:
     def any_of(other: str) -> str:
         return _id_of(seed, other, chance.below(_REFERRED_TO))
 
