@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import { execa } from 'execa'
-import { pino } from 'pino'
 import { afterAll, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { hasVersions } from '#schemas/record.js'
 import { type SampledType, type SampleOptions, sampleTopic } from '../../../clients/typescript/samples.js'
-import { runCommand } from '../../../services/operator/program.js'
+import { addTopicsSample } from '../../../services/operator/topics/sample.js'
 import { fromSources } from './drive-python.js'
 
 // What `weir topics sample` prints is what both SDKs give, byte for byte.
@@ -34,10 +34,9 @@ const byCommand = async ({ type, count, seed = 1, ...on }: Wish): Promise<string
   const words = Object.keys(on).map((name) => `--${snake(name).replace('_', '-')}`)
   let printed = ''
   const own = ['--count', String(count), '--seed', String(seed), '--expected', path, ...words]
-  await runCommand(['topics', 'sample', type, ...own], {
-    ...{ config: { CALLED_AS: 'weir' } as never, log: pino({ level: 'silent' }), env: {}, width: 80 },
-    ...{ print: (text: string) => (printed += text), note: () => {}, endWith: () => {} },
-  })
+  const topics = new Command()
+  addTopicsSample(topics, { catalogue, env: {}, note: () => {}, print: (text: string) => (printed += text) } as never)
+  await topics.parseAsync(['sample', type, ...own], { from: 'user' })
   return [...printed.split('\n'), ...readFileSync(path, 'utf8').trimEnd().split('\n')]
 }
 
