@@ -5,6 +5,7 @@ import { clickhouseSql } from './clickhouse.js'
 import { dbtSources } from './for-analysts/dbt-sources.js'
 import { openapiOf } from './openapi.js'
 import { pythonRecordTypesOf } from './python/record-types.js'
+import { pythonSampledTypesOf } from './python/sampled-types.js'
 import { asyncapiYaml } from './topic-reference/asyncapi.js'
 import { publicTopicsOf } from './topic-reference/topic-reference.js'
 import { topicsOf } from './topics.js'
@@ -33,6 +34,7 @@ export const clientFiles = (catalogue: Catalogue): Map<string, string> => {
     ['clients/typescript/src/endpoints.ts', endpointTypesOf()],
     ['clients/typescript/src/events.ts', eventTypesOf(catalogue, topics)],
     ['clients/python/src/weir_client/record_types.py', pythonRecordTypesOf(catalogue)],
+    ['clients/python/src/weir_client/sampled_types.py', pythonSampledTypesOf(catalogue)],
     ['clients/dbt/models/weir.yml', dbtSources(catalogue)],
   ])
 }

@@ -39,6 +39,13 @@ export async function makeDownloads(to, before) {
     const nextStep = 'The edge goes without /downloads/; npm run check may show what is wrong.'
     const run = (name, args, cwd) => runTool({ name, command: process.execPath, args, nextStep, cwd })
     await run('pack-client', [bin('typescript/bin/tsc'), '-p', join(client, 'tsconfig.build.json')])
+    const samples = [
+      '-p',
+      join(root, 'clients/typescript/tsconfig.samples.json'),
+      '--outDir',
+      join(client, 'dist/samples'),
+    ]
+    await run('pack-samples', [bin('typescript/bin/tsc'), ...samples])
     for (const { path, staged } of bundled) {
       const words = ['build', '--outDir', join(staged, 'dist'), '--emptyOutDir']
       await run(`pack-${path.split('/').at(-1)}`, [bin('vite/bin/vite.js'), ...words], join(root, path))

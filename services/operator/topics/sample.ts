@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import avro from 'avsc'
@@ -5,13 +6,19 @@ import type { Command } from 'commander'
 import { toAvroContainer } from '#platform/avro-container.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
-import type { AcceptedEvent } from '#schemas/events.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
+import {
+  historyOf,
+  newField,
+  referredTo,
+  type SampleEvent,
+  type TopicSample,
+  type Write,
+} from '#schemas/samples/history.js'
+import { asPublished, finalStateOf, type PublishedSample } from '#schemas/samples/published.js'
 import { readCount, readName } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { examplesAnd, type Session } from '../command/session.js'
-import { historyOf, newField, referredTo, type TopicSample, type Write } from './history.js'
-import { asPublished, checksumOf, finalStateOf, type PublishedSample } from './published.js'
 
 type Options = {
   count: string
@@ -103,10 +110,9 @@ const readWish = (name: string, options: Options, { catalogue }: Session): Topic
   }
 }
 
-const ndjson = (events: readonly AcceptedEvent[]): string =>
-  events.map((event) => `${JSON.stringify(event)}\n`).join('')
+const ndjson = (events: readonly SampleEvent[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join('')
 
-const toContainer = ({ type, newFields }: TopicSample, events: readonly AcceptedEvent[]): Buffer => {
+const toContainer = ({ type, newFields }: TopicSample, events: readonly SampleEvent[]): Buffer => {
   const { fields, ...named } = acceptedSchema(type) as { fields: unknown[] }
   const added = { name: newField, type: ['null', 'string'], doc: 'a field that came later', default: null }
   const schema = { ...named, fields: newFields ? [...fields, added] : fields }
@@ -131,7 +137,7 @@ const summaryOf = (
   { type, count, newFields }: TopicSample,
   history: readonly Write[],
   { events, duplicates, replays, replayed, late }: PublishedSample,
-  state: readonly AcceptedEvent[],
+  state: readonly SampleEvent[],
 ) => {
   const written = (kind: Write['kind']) => history.filter((each) => each.kind === kind).length
   return {
@@ -144,6 +150,12 @@ const summaryOf = (
     expected: { records: state.length, checksum: checksumOf(state, type.id) },
   }
 }
+
+/** SHA-256 of a line "<id> <version>" for each record, sorted by id: a consumer in any language can make the same. */
+export const checksumOf = (state: readonly SampleEvent[], id: string): string =>
+  createHash('sha256')
+    .update(state.map((event) => `${event[id]} ${event.version}\n`).join(''))
+    .digest('hex')
 
 const inWords = (begins: string, type: RecordType, summary: SampleSummary): string => {
   const { topic, events, records, changed, deleted, restored, duplicates, replays, replayed, late, expected } = summary

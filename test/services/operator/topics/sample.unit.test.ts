@@ -2,183 +2,79 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import avro from 'avsc'
-import fc from 'fast-check'
 import { pino } from 'pino'
-import { afterAll, describe, expect, it } from 'vitest'
-import { catalogue } from '#schemas/catalogue.js'
-import { acceptedSchema } from '#schemas/derive/avro.js'
-import { createReferencesOf, hasVersions, type RecordType } from '#schemas/record.js'
+import { afterAll, expect, it } from 'vitest'
+import { newField } from '#schemas/samples/history.js'
 import { runCommand } from '../../../../services/operator/program.js'
-import { historyOf, newField, type TopicSample } from '../../../../services/operator/topics/history.js'
-import { asPublished, checksumOf, finalStateOf } from '../../../../services/operator/topics/published.js'
+import { checksumOf } from '../../../../services/operator/topics/sample.js'
 
-const types = [...catalogue.all.values()]
-const typeOf = (name: string): RecordType => catalogue.all.get(name) as RecordType
-const wishOf = (name: string, wish: Partial<TopicSample> = {}): TopicSample => ({
-  ...{ type: typeOf(name), seed: 1, count: 50, deletes: false, duplicates: false, newFields: false },
-  ...wish,
-})
-
-const anyWish = fc.record({
-  type: fc.constantFrom(...types),
-  seed: fc.integer({ min: 0, max: 999_999 }),
-  count: fc.integer({ min: 1, max: 60 }),
-  deletes: fc.boolean(),
-  duplicates: fc.boolean(),
-  newFields: fc.boolean(),
-})
-
-it('is always the same from the same seed, and every event fits the public schema of its topic', () => {
-  fc.assert(
-    fc.property(anyWish, (given) => {
-      const wish = { ...given, deletes: given.deletes && hasVersions(given.type) }
-      const { events } = asPublished(historyOf(wish), wish)
-      expect(asPublished(historyOf(wish), wish).events).toEqual(events)
-      const schema = avro.Type.forSchema(acceptedSchema(wish.type) as avro.Schema)
-      for (const event of events) expect(schema.isValid(event)).toBe(true)
-    }),
-    { numRuns: 50 },
-  )
-})
-
-it('has versions that rise with each write of a record, and is not changed by what a topic does with it', () => {
-  fc.assert(
-    fc.property(anyWish, (given) => {
-      const wish = { ...given, deletes: given.deletes && hasVersions(given.type) }
-      const history = historyOf(wish)
-      const versions = history.map(({ event }) => event.version)
-      expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other))
-      const { id } = wish.type
-      const last = new Map(history.map(({ event }) => [String(event[id]), event]))
-      expect(last.size).toBe(wish.count)
-      const live = [...last.values()].filter((event) => event.is_deleted !== true)
-      const state = finalStateOf(asPublished(history, wish).events, id)
-      expect(new Set(state)).toEqual(new Set(live))
-    }),
-    { numRuns: 50 },
-  )
-})
-
-it('refers to records that a sample of the other type has, with the same seed', () => {
-  const idsOf = (name: string) =>
-    new Set(historyOf(wishOf(name, { count: 10 })).map(({ event }) => event[typeOf(name).id]))
-  const ids = new Map(types.map(({ type }) => [type, idsOf(type)]))
-  for (const type of types) {
-    const referencesOf = createReferencesOf(type)
-    const references = historyOf(wishOf(type.type, { deletes: hasVersions(type) })).flatMap(({ event }) =>
-      referencesOf(event),
-    )
-    for (const { type: to, id } of references) expect(ids.get(to), `${type.type} → ${to}`).toContain(id)
-  }
-})
-
-it('has the same records whatever else is asked for', () => {
-  const firsts = (wish: Partial<TopicSample>) =>
-    new Set(historyOf(wishOf('shops', wish)).map(({ event }) => event.shop_id))
-  expect(firsts({ deletes: true, newFields: true })).toEqual(firsts({}))
-  expect(firsts({ seed: 2 })).not.toEqual(firsts({}))
-})
-
-it.each([2, 50, 2000])('has all that was asked for among %i records', (count) => {
-  const wish = wishOf('transactions', { count, deletes: true, duplicates: true, newFields: true })
-  const history = historyOf(wish)
-  const kinds = new Set(history.map(({ kind }) => kind))
-  expect(kinds).toEqual(new Set(['first', 'changed', 'deleted', 'restored']))
-  const { events, duplicates, replays, replayed, late } = asPublished(history, wish)
-  expect(Math.min(duplicates, replays, replayed, late)).toBeGreaterThan(0)
-  expect(events).toHaveLength(history.length + duplicates + replayed)
-  const values = new Set(history.map(({ event }) => typeof event[newField]))
-  expect(values).toEqual(new Set(['string', 'object']))
-})
-
-it('is wrong for each consumer that forgets one of the rules', () => {
-  const wish = wishOf('transactions', { count: 200, deletes: true, duplicates: true })
-  const { events } = asPublished(historyOf(wish), wish)
-  const right = finalStateOf(events, 'transaction_id')
-  const idOf = (event: (typeof events)[number]) => String(event.transaction_id)
-  const lastWins = [...new Map(events.map((event) => [idOf(event), event])).values()]
-  const firstOfEach = [...new Map(events.toReversed().map((event) => [idOf(event), event])).values()]
-  const onceEach = [...new Map([...new Set(events)].map((event) => [idOf(event), event])).values()]
-  const newest = [...new Map(events.toSorted((a, b) => a.version - b.version).map((e) => [idOf(e), e])).values()]
-  const live = (some: typeof events) => some.filter((event) => event.is_deleted !== true)
-  const sums = [live(lastWins), live(firstOfEach), live(onceEach), live(events), newest].map((wrong) =>
-    checksumOf(
-      wrong.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1)),
-      'transaction_id',
-    ),
-  )
-  expect(sums).not.toContain(checksumOf(right, 'transaction_id'))
-})
-
-describe('the command', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-topics-sample-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  const run = async (...words: string[]) => {
-    const said = { printed: '', noted: '' }
-    const failed = await runCommand(['topics', 'sample', ...words], {
-      config: { CALLED_AS: 'weir' } as never,
-      log: pino({ level: 'silent' }),
-      print: (text) => {
-        said.printed += `${text}\n`
-      },
-      note: (text) => {
-        said.noted += `${text}\n`
-      },
-      endWith: () => {},
-      env: {},
-      width: 80,
-    })
-    return { ...said, failed }
-  }
-  const linesIn = (text: string) =>
-    text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-
-  it('writes a container, what a right consumer has, and says what is in both', async () => {
-    const [out, expected] = [join(folder, 'events.avro'), join(folder, 'state.ndjson')]
-    const all = ['--deletes', '--duplicates', '--new-fields']
-    const { printed } = await run('shops', '--count', '40', ...all, '--out', out, '--expected', expected, '--json')
-    const summary = JSON.parse(printed)
-    const read = await new Promise<{ name: string }[]>((resolve, reject) => {
-      const events: { name: string }[] = []
-      avro
-        .createFileDecoder(out)
-        .on('data', (event) => events.push(event))
-        .on('end', () => resolve(events))
-        .on('error', reject)
-    })
-    expect(summary).toMatchObject({ file: out, topic: 'weir.accepted.shops', records: 40, new_fields: [newField] })
-    expect(read).toHaveLength(summary.events)
-    expect(read.some((event) => newField in event)).toBe(true)
-    const state = linesIn(readFileSync(expected, 'utf8'))
-    expect(state).toHaveLength(summary.expected.records)
-    expect(checksumOf(state, 'shop_id')).toBe(summary.expected.checksum)
-
-    const again = join(folder, 'again.avro')
-    await run('shops', '--count', '40', ...all, '--out', again)
-    expect(readFileSync(again)).toEqual(readFileSync(out))
+const folder = mkdtempSync(join(tmpdir(), 'weir-topics-sample-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const run = async (...words: string[]) => {
+  const said = { printed: '', noted: '' }
+  const failed = await runCommand(['topics', 'sample', ...words], {
+    config: { CALLED_AS: 'weir' } as never,
+    log: pino({ level: 'silent' }),
+    print: (text) => {
+      said.printed += `${text}\n`
+    },
+    note: (text) => {
+      said.noted += `${text}\n`
+    },
+    endWith: () => {},
+    env: {},
+    width: 80,
   })
+  return { ...said, failed }
+}
+const linesIn = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 
-  it('prints events where no file is named, and says beside them what they are', async () => {
-    const { printed, noted } = await run('interactions', '--count', '5')
-    expect(linesIn(printed)).toHaveLength(5)
-    expect(noted).toContain('these are 5 events of 5 interactions, as on weir.interactions')
+it('writes a container, what a right consumer has, and says what is in both', async () => {
+  const [out, expected] = [join(folder, 'events.avro'), join(folder, 'state.ndjson')]
+  const all = ['--deletes', '--duplicates', '--new-fields']
+  const { printed } = await run('shops', '--count', '40', ...all, '--out', out, '--expected', expected, '--json')
+  const summary = JSON.parse(printed)
+  const read = await new Promise<{ name: string }[]>((resolve, reject) => {
+    const events: { name: string }[] = []
+    avro
+      .createFileDecoder(out)
+      .on('data', (event) => events.push(event))
+      .on('end', () => resolve(events))
+      .on('error', reject)
   })
+  expect(summary).toMatchObject({ file: out, topic: 'weir.accepted.shops', records: 40, new_fields: [newField] })
+  expect(read).toHaveLength(summary.events)
+  expect(read.some((event) => newField in event)).toBe(true)
+  const state = linesIn(readFileSync(expected, 'utf8'))
+  expect(state).toHaveLength(summary.expected.records)
+  expect(checksumOf(state, 'shop_id')).toBe(summary.expected.checksum)
 
-  it.each([
-    ['there is no type "shop": did you mean shops?', ['shop']],
-    ['interactions are never changed or deleted', ['interactions', '--deletes']],
-    ['--count is a number from 1', ['shops', '--count', '0']],
-    ['--count is a number from 1', ['shops', '--count', '100001']],
-    ['the end of the file', ['shops', '--out', 'events.csv']],
-    ['name a file with --out', ['shops', '--json']],
-    ['cannot be written (ENOENT)', ['shops', '--out', '/no-such-folder/events.avro']],
-  ])('refuses: %s', async (message, words) => {
-    const { printed, noted, failed } = await run(...words)
-    expect(failed).toBe(1)
-    expect(noted).toContain(message)
-    expect(printed).toBe('')
-  })
+  const again = join(folder, 'again.avro')
+  await run('shops', '--count', '40', ...all, '--out', again)
+  expect(readFileSync(again)).toEqual(readFileSync(out))
+})
+
+it('prints events where no file is named, and says beside them what they are', async () => {
+  const { printed, noted } = await run('interactions', '--count', '5')
+  expect(linesIn(printed)).toHaveLength(5)
+  expect(noted).toContain('these are 5 events of 5 interactions, as on weir.interactions')
+})
+
+it.each([
+  ['there is no type "shop": did you mean shops?', ['shop']],
+  ['interactions are never changed or deleted', ['interactions', '--deletes']],
+  ['--count is a number from 1', ['shops', '--count', '0']],
+  ['--count is a number from 1', ['shops', '--count', '100001']],
+  ['the end of the file', ['shops', '--out', 'events.csv']],
+  ['name a file with --out', ['shops', '--json']],
+  ['cannot be written (ENOENT)', ['shops', '--out', '/no-such-folder/events.avro']],
+])('refuses: %s', async (message, words) => {
+  const { printed, noted, failed } = await run(...words)
+  expect(failed).toBe(1)
+  expect(noted).toContain(message)
+  expect(printed).toBe('')
 })

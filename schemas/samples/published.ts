@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import type { AcceptedEvent } from '#schemas/events.js'
-import { createChance } from '#schemas/samples/chance.js'
-import type { TopicSample, Write } from './history.js'
+import { createChance } from './chance.js'
+import type { SampleEvent, TopicSample, Write } from './history.js'
 
 /** Events in the order in which a consumer reads them, and how often that is not how they were accepted. */
 export type PublishedSample = {
-  events: AcceptedEvent[]
+  events: SampleEvent[]
   /** Events that come again by themselves. */
   duplicates: number
   /** Stretches of events that come again together, and how many events those are. */
@@ -24,7 +22,7 @@ export const asPublished = (history: readonly Write[], { type, seed, duplicates 
   if (!duplicates) return { events: inOrder, duplicates: 0, replays: 0, replayed: 0, late: 0 }
   const chance = createChance(seed, 'published', type.type)
   const nextOf = nextVersions(history)
-  const placed: { at: number; event: AcceptedEvent }[] = []
+  const placed: { at: number; event: SampleEvent }[] = []
   let doubled = 0
   let delayed = 0
   for (const [n, event] of inOrder.entries()) {
@@ -43,9 +41,9 @@ export const asPublished = (history: readonly Write[], { type, seed, duplicates 
 }
 
 /** A newer version may have been delayed further still, so they are counted where they came to stand. */
-const countLate = (events: readonly AcceptedEvent[], id: string): number => {
+const countLate = (events: readonly SampleEvent[], id: string): number => {
   const newest = new Map<unknown, number>()
-  const seen = new Set<AcceptedEvent>()
+  const seen = new Set<SampleEvent>()
   let late = 0
   for (const event of events) {
     const known = newest.get(event[id]) ?? -1
@@ -69,13 +67,13 @@ const nextVersions = (history: readonly Write[]): Map<number, number> => {
 }
 
 /** As when a consumer, or Weir itself, goes back to what it had last noted and begins from there. */
-const withReplays = (once: readonly AcceptedEvent[], chance: { below: (bound: number) => number }) => {
+const withReplays = (once: readonly SampleEvent[], chance: { below: (bound: number) => number }) => {
   const ends = Array.from({ length: Math.ceil(once.length / stretchEach) }, (_, n) => {
     const from = n * stretchEach
     const room = Math.min(stretchEach, once.length - from)
     return from + 1 + chance.below(room)
   })
-  const events: AcceptedEvent[] = []
+  const events: SampleEvent[] = []
   let replayed = 0
   for (const [n, event] of once.entries()) {
     events.push(event)
@@ -88,8 +86,8 @@ const withReplays = (once: readonly AcceptedEvent[], chance: { below: (bound: nu
 }
 
 /** What a right consumer has at the end: of each record the event with the highest version, without those that are deleted. */
-export const finalStateOf = (events: readonly AcceptedEvent[], id: string): AcceptedEvent[] => {
-  const newest = new Map<string, AcceptedEvent>()
+export const finalStateOf = (events: readonly SampleEvent[], id: string): SampleEvent[] => {
+  const newest = new Map<string, SampleEvent>()
   for (const event of events) {
     const known = newest.get(String(event[id]))
     if (!known || event.version > known.version) newest.set(String(event[id]), event)
@@ -97,9 +95,3 @@ export const finalStateOf = (events: readonly AcceptedEvent[], id: string): Acce
   const live = [...newest.values()].filter((event) => event.is_deleted !== true)
   return live.sort((one, other) => (String(one[id]) < String(other[id]) ? -1 : 1))
 }
-
-/** SHA-256 of a line "<id> <version>" for each record, sorted by id: a consumer in any language can make the same. */
-export const checksumOf = (state: readonly AcceptedEvent[], id: string): string =>
-  createHash('sha256')
-    .update(state.map((event) => `${event[id]} ${event.version}\n`).join(''))
-    .digest('hex')
