@@ -1,6 +1,6 @@
 import { commandLine, type Doer, noteAudit } from '#ledger/audit.js'
 import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
-import type { ErasureMode } from '#schemas/endpoints/erasures.js'
+import type { ErasureMode } from '#schemas/endpoints/persons/erasures.js'
 import { hashOfName, saltOf } from './gates.js'
 
 // erasure.erasures: who is to be forgotten, and what became of it.

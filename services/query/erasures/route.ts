@@ -6,7 +6,7 @@ import type { Doer } from '#ledger/audit.js'
 import { askErasure, type Erasure, findErasure, listErasures, type NewErasure } from '#ledger/erasures/erasures.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import * as endpoints from '#schemas/endpoints/erasures.js'
+import * as endpoints from '#schemas/endpoints/persons/erasures.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
 

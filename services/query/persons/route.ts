@@ -7,7 +7,7 @@ import type { Doer } from '#ledger/audit.js'
 import type { OpenPersonExport } from '#persons/export.js'
 import { asCsvText, asJsonText, inPieces } from '#persons/written.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { exportPerson } from '#schemas/endpoints/persons.js'
+import { exportPerson } from '#schemas/endpoints/persons/persons.js'
 import type { Reads } from '../reads.js'
 
 export type PersonDeps = {

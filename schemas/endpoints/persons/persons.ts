@@ -1,7 +1,7 @@
-import { readPersons } from '../derive/scopes.js'
-import { derivedId } from '../uuid.js'
-import { endpoint } from './endpoint.js'
-import * as v from './values.js'
+import { readPersons } from '../../derive/scopes.js'
+import { derivedId } from '../../uuid.js'
+import { endpoint } from '../endpoint.js'
+import * as v from '../values.js'
 
 // Everything that is kept about one person, for the one who answers a request for access (Art. 15 GDPR).
 

@@ -1,8 +1,8 @@
-import { erasePersons } from '../derive/scopes.js'
-import { derivedId } from '../uuid.js'
-import { answered, endpoint } from './endpoint.js'
-import { errorAnswer } from './errors.js'
-import * as v from './values.js'
+import { erasePersons } from '../../derive/scopes.js'
+import { derivedId } from '../../uuid.js'
+import { answered, endpoint } from '../endpoint.js'
+import { errorAnswer } from '../errors.js'
+import * as v from '../values.js'
 
 // Forgetting a person, with proof.
 
