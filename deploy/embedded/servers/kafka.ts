@@ -182,6 +182,8 @@ export const kafkaProperties = (options: {
     'num.recovery.threads.per.data.dir': 8,
     // By default a new group waits 3 s for further members before it assigns partitions.
     'group.initial.rebalance.delay.ms': 0,
+    // By default the thread that compacts sleeps for 15 s, twice while messages are removed.
+    'log.cleaner.backoff.ms': 1_000,
     // By default a consumer may not ask for less than 6 s (KAFKA_SESSION_TIMEOUT_MS).
     'group.min.session.timeout.ms': 1_000,
     // A submitted batch is one message; the edge bounds it far below this.

@@ -1,7 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** `traceparent` is sent as a header, where the message belongs to a trace that is recorded. */
-export type Message = { key: string; value: Buffer; traceparent?: string | undefined }
+/**
+ * A value of null says that the key has nothing any more. `traceparent` is sent as a header, where the message belongs to a trace that is
+ * recorded.
+ */
+export type Message = { key: string; value: Buffer | null; traceparent?: string | undefined }
 
 type SendOptions = {
   /** The moment (as of `performance.now()`) from which on nothing of this send may be appended any more. */
@@ -149,7 +152,7 @@ function* piecesOf(messages: readonly Message[]): Generator<readonly Message[]> 
   let from = 0
   let bytes = 0
   for (const [at, { key, value }] of messages.entries()) {
-    const size = key.length + value.length + bytesAroundMessage
+    const size = key.length + (value?.length ?? 0) + bytesAroundMessage
     if (at > from && bytes + size > mostBytesInOneSend) {
       yield messages.slice(from, at)
       from = at

@@ -1,6 +1,7 @@
 import avro from 'avsc'
 import { expect, it } from 'vitest'
 import type { Decided } from '#ledger/fence.js'
+import { hasValue } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import { bodyOf, type Registry } from '#platform/registry.js'
@@ -47,7 +48,7 @@ const eventIn = (topic: string, value: Buffer) =>
   topic === 'weir.accepted.shops' ? acceptedShop.fromBuffer(bodyOf(value)) : JSON.parse(value.toString())
 const toAll = (sent: readonly Sent[]) =>
   sent.flatMap(({ topic, partition, messages }) =>
-    messages.map(({ key, value }) => ({ topic, partition, key, event: eventIn(topic, value) })),
+    messages.filter(hasValue).map(({ key, value }) => ({ topic, partition, key, event: eventIn(topic, value) })),
   )
 
 /** A batch that was decided as the message at this offset, which is `at`: elsewhere it is a repeat. */

@@ -89,7 +89,7 @@ export const createAppend = (cluster: ProducingCluster, log: Log): Wire['send'] 
       if (!isFinal(error)) await recover(cluster, error).catch(() => {})
       throw toFailure(error)
     })
-    const bytes = messages.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
+    const bytes = messages.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)
     await new Promise<void>((resolve, reject) => {
       const send = { topic, partition, messages, bytes, mayGoOn, resolve, reject }
       if (bytes >= large) {

@@ -65,7 +65,7 @@ const prepareReads = (cluster: Cluster): void =>
 type LogPartition = PartitionReader & { beginsAt: () => Promise<number> }
 type FetchAnswer = Awaited<ReturnType<typeof decodeFetchAnswer>>
 
-const readerOf = (cluster: Cluster, topic: string, partition: number): LogPartition => ({
+const readerOf = (cluster: Cluster, topic: string, partition: number, broker?: number): LogPartition => ({
   offsetAt: async (time) => {
     const [found] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromTimestamp: time }])
     const offset = Number(found?.partitions[0]?.offset ?? -1)
@@ -78,8 +78,8 @@ const readerOf = (cluster: Cluster, topic: string, partition: number): LogPartit
   read: async (from, maxBytes = bytesPerFetch / 4) => {
     const [leader] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))
     if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`)
-    const broker = await cluster.findBroker({ nodeId: leader })
-    const { responses }: FetchAnswer = await broker.fetch({
+    const asked = await cluster.findBroker({ nodeId: broker === undefined ? leader : String(broker) })
+    const { responses }: FetchAnswer = await asked.fetch({
       maxWaitTime: longestWait,
       minBytes: 1,
       maxBytes,
@@ -92,8 +92,14 @@ const readerOf = (cluster: Cluster, topic: string, partition: number): LogPartit
 
 /** Reads single messages of the log by their offsets, for as long as it is open. It is in no group, and leaves no trace in Kafka. */
 export type LogReader = {
-  /** The messages at these offsets of a partition. Those that Kafka no longer has are left out. */
-  messagesAt: (place: TopicPartition, offsets: readonly number[]) => Promise<Map<number, Received>>
+  /**
+   * The messages at these offsets of a partition. Those that Kafka no longer has are left out. Read from the leader's copy, or from that of
+   * `broker`, which gives it since Kafka 2.4.
+   */
+  messagesAt: (
+    place: TopicPartition & { broker?: number },
+    offsets: readonly number[],
+  ) => Promise<Map<number, Received>>
   close: () => Promise<void>
 }
 
@@ -125,12 +131,12 @@ export const createLogReader = (clientWith: ClientWith, open: OpenSocket): LogRe
     )
   }
 
-  const tryOnce = async (place: TopicPartition, offsets: readonly number[]): Promise<Map<number, Received>> => {
+  const tryOnce: LogReader['messagesAt'] = async (place, offsets) => {
     const used = current()
     const read = async () => {
       const { cluster } = await used
       await cluster.addTargetTopic(place.topic)
-      return readAt(readerOf(cluster, place.topic, place.partition), offsets)
+      return readAt(readerOf(cluster, place.topic, place.partition, place.broker), offsets)
     }
     try {
       return await within(answerWithin, read())

@@ -184,7 +184,7 @@ const encodeRecords = (messages: readonly Message[]): Buffer => {
   let most = headerSize
   // A character takes at most three bytes of UTF-8; the numbers of a record at most 24.
   for (const { key, value, traceparent } of messages)
-    most += 3 * key.length + value.length + 24 + (traceparent ? traceHeaderSize : 0)
+    most += 3 * key.length + (value?.length ?? 0) + 24 + (traceparent ? traceHeaderSize : 0)
   const bytes = Buffer.allocUnsafe(most)
   let at = headerSize
   const varint = (value: number): void => {
@@ -196,7 +196,8 @@ const encodeRecords = (messages: readonly Message[]): Buffer => {
     const headersSize = traceparent ? traceHeaderSize : 0
     const keyLength = isAscii(key) ? key.length : Buffer.byteLength(key)
     // Attributes, the difference of the timestamp and the number of headers take a byte each; the first two are 0.
-    varint(3 + sizeOf(index) + sizeOf(keyLength) + keyLength + sizeOf(value.length) + value.length + headersSize)
+    const valueSize = value ? sizeOf(value.length) + value.length : 1
+    varint(3 + sizeOf(index) + sizeOf(keyLength) + keyLength + valueSize + headersSize)
     bytes[at++] = 0
     bytes[at++] = 0
     varint(index)
@@ -204,9 +205,11 @@ const encodeRecords = (messages: readonly Message[]): Buffer => {
     if (keyLength > key.length) bytes.write(key, at)
     else for (let n = 0; n < keyLength; n++) bytes[at + n] = key.charCodeAt(n)
     at += keyLength
-    varint(value.length)
-    bytes.set(value, at)
-    at += value.length
+    if (value) {
+      varint(value.length)
+      bytes.set(value, at)
+      at += value.length
+    } else bytes[at++] = noValue
     bytes[at++] = traceparent ? 2 : 0
     if (!traceparent) continue
     at += traceHeaderStart.copy(bytes, at)
@@ -214,6 +217,9 @@ const encodeRecords = (messages: readonly Message[]): Buffer => {
   }
   return bytes.subarray(0, at)
 }
+
+/** A length of -1, as a varint. */
+const noValue = 1
 
 const traceHeaderSize = traceHeaderStart.length + traceHeaderLength
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { hasValue } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { shop } from '#schemas/records/shop.js'
 import { createPublish } from '../../../../services/edge/stream/publisher.js'
@@ -17,7 +18,7 @@ const create = (failsAt = Number.POSITIVE_INFINITY) => {
         sends.push({
           topic,
           partition,
-          numbers: messages.map(({ value }) => value.readUInt8()),
+          numbers: messages.filter(hasValue).map(({ value }) => value.readUInt8()),
           keys: messages.map(({ key }) => key),
           left: (options?.deadline ?? 0) - performance.now(),
         })
@@ -59,7 +60,10 @@ it('keeps the order within each partition, and counts the batches up to the firs
     producer: {
       send: async (_, partition, messages) => {
         if (partition === 1 && written[1]) throw new Error('the broker is away')
-        written[partition] = [...(written[partition] ?? []), ...messages.map(({ value }) => value.readUInt8())]
+        written[partition] = [
+          ...(written[partition] ?? []),
+          ...messages.filter(hasValue).map(({ value }) => value.readUInt8()),
+        ]
       },
     },
     // Lanes 0, 1 and 2 with two batches each, one to a send.

@@ -5,6 +5,7 @@ import { insertForgotten, markForgotten } from '#ledger/mending/forgotten-verdic
 import { findDecidedBetween, findVerdicts } from '#ledger/verdicts.js'
 import { cancelWaits, findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { checkWaits, findMoment } from '#ledger/waiting/relay.js'
+import { hasValue } from '#platform/kafka/kafka.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
 import type { Registry } from '#platform/registry.js'
@@ -81,7 +82,7 @@ const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } =
         send: async (topic, to, messages) => {
           // Other tests of this file may have left something to be sent.
           if (to !== partition || topic === 'weir.waiting') return
-          laneOf(topic).push(...messages.map(({ value }) => value))
+          laneOf(topic).push(...messages.filter(hasValue).map(({ value }) => value))
           await hooks.onSent?.()
         },
       },

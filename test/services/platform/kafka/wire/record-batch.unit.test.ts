@@ -43,7 +43,7 @@ const bytes = fc.oneof(
   // Long enough for batches that are packed at once, and beside the event loop.
   { weight: 1, arbitrary: fc.integer({ min: 1000, max: 40_000 }).map((size) => Buffer.alloc(size, 'weir ')) },
 )
-const message = fc.record({ key: text, value: bytes })
+const message = fc.record({ key: text, value: fc.option(bytes) })
 const time = fc.integer({ min: 0, max: 4e12 })
 
 const foreign = fc.record({
