@@ -77,13 +77,18 @@ export const listErasures = (db: Database, orgId: string | null): Promise<Erasur
     [orgId],
   )
 
-/** The one that was asked for first and is not done. */
-export const nextErasure = (db: Database): Promise<Erasure | undefined> =>
-  firstRow(
+/** Those that are not done, the first ones first. */
+export const runningErasures = (db: Database, most: number): Promise<Erasure[]> =>
+  rowsOf(
     db,
-    `select ${columns} from erasure.erasures where status = 'running' order by asked_at, erasure_id limit 1`,
-    [],
+    `select ${columns} from erasure.erasures where status = 'running' order by asked_at, erasure_id limit $1`,
+    [most],
   )
+
+export const findErasures = (db: Database, erasureIds: readonly string[]): Promise<Erasure[]> =>
+  rowsOf(db, `select ${columns} from erasure.erasures where erasure_id = any ($1::uuid[]) order by asked_at`, [
+    erasureIds,
+  ])
 
 type Changes = Partial<
   Pick<Erasure, 'known' | 'step' | 'topicConfigs' | 'found' | 'status' | 'report' | 'signature' | 'problem'>

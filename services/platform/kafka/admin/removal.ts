@@ -143,7 +143,7 @@ const byPartition = (removals: readonly Removal[]): Removal[] =>
       keys: new Set(all.flatMap(({ keys }) => [...keys])),
       offsets: all.flatMap(({ offsets }) => offsets),
     }))
-    .filter(({ keys }) => keys.size > 0)
+    .filter(({ keys, offsets }) => keys.size > 0 || offsets.length > 0)
 
 /** The offset behind each partition's last message. */
 const endsOf = (kafka: Pick<Kafka, 'withAdmin'>, places: readonly TopicPartition[]): Promise<Map<string, number>> =>

@@ -1,0 +1,109 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Counted } from '#ledger/erasures/erasures.js'
+import type { ClickHouse } from '#platform/clickhouse.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { quote } from '#schemas/derive/clickhouse/columns.js'
+import { allChanged } from '#schemas/derive/clickhouse/kept.js'
+import { placementOf } from '#schemas/derive/clickhouse/placement.js'
+import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
+import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
+import type { Sought } from './who-is-named.js'
+
+// What analysts' tables have of persons. Which tables have such columns ClickHouse itself is asked: so none is forgotten, kept marts and
+// what a rebuild left behind included.
+
+type Table = { table: string /** An expression: the names in a row, in lower case. */; names: string }
+
+const anyUuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}'
+
+export const createErasedTables = (
+  clickhouse: ClickHouse,
+  catalogue: Catalogue,
+  place: { cluster?: string | undefined },
+) => {
+  const placed = placementOf(place)
+  const fields = [
+    ...new Set(typesOfPersons(catalogue).flatMap((type) => personFieldsOf(type).map(({ field }) => field))),
+  ]
+
+  const findTables = async (): Promise<Table[]> => {
+    const columns = await clickhouse.query<{ table: string; names: string[] }>(
+      `select table, groupArray(name) as names from system.columns
+      where database = {database:String} and (has({fields:Array(String)}, name) or table in {texts:Array(String)} and name = 'org_id')
+        and table in (select name from system.tables where database = {database:String} and engine like '%MergeTree%')
+      group by table order by table`,
+      { database, fields, texts: [placed.stored(rejectionsLog), placed.stored(waitingLog)] },
+    )
+    return columns.map(({ table, names }) => ({ table, names: namesIn(table, names) }))
+  }
+  const namesIn = (table: string, columns: readonly string[]): string => {
+    if (table === placed.stored(rejectionsLog)) {
+      const texts = fields.map((field) => `JSONExtractString(record, '${field}')`)
+      return `arrayConcat(extractAll(lower(concat(record, ' ', ifNull(id, ''), ' ', toString(problems))), '${anyUuid}'), arrayMap(each -> lower(each), [${texts}]))`
+    }
+    if (table === placed.stored(waitingLog))
+      return `arrayConcat([toString(id)], arrayMap(each -> toString(each.id), missing))`
+    return `[${columns.map((name) => `lower(ifNull(toString(${quote(name)}), ''))`)}]`
+  }
+  /** Rows of these persons: by the hashes, which name nobody to ClickHouse's query log. */
+  const isNamed = ({ names }: Table, { orgId, salt }: Sought, hashes: readonly string[]): string =>
+    `org_id = '${orgId}' and arrayExists(each -> each != '' and hex(SHA256(concat(unhex('${salt.toString('hex')}'), each))) in (${hashes.map((hash) => `'${hash.toUpperCase()}'`)}), ${names})`
+
+  return {
+    /** How many rows name each person, by the name of the table. */
+    count: async (sought: Sought): Promise<Map<string, Counted[]>> => {
+      const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
+      for (const table of await findTables())
+        for (const [erasureId, hashes] of sought.persons) {
+          const [row] = await clickhouse.query<{ count: string }>(
+            `select count() as count from ${database}.${table.table} where ${isNamed(table, sought, hashes)}`,
+          )
+          const count = Number(row?.count ?? 0)
+          if (count > 0) counts.get(erasureId)?.push({ where: `${database}.${table.table}`, count })
+        }
+      return counts
+    },
+    /** Removes their rows from the disk, and has the marts of all organisations made anew; resolves when no part of a table has them any more. */
+    remove: async (sought: Sought, signal: AbortSignal): Promise<void> => {
+      const hashes = [...sought.persons.values()].flat()
+      if (hashes.length === 0) return
+      const touched: string[] = []
+      for (const table of await findTables()) {
+        const isOne = isNamed(table, sought, hashes)
+        const [row] = await clickhouse.query<{ count: string }>(
+          `select count() as count from ${database}.${table.table} where ${isOne}`,
+        )
+        if (Number(row?.count ?? 0) === 0) continue
+        touched.push(table.table)
+        // A lightweight delete would leave the rows on the disk for as long as nothing merges their part.
+        await clickhouse.command(
+          `alter table ${database}.${table.table}${placed.on} delete where ${isOne} settings mutations_sync = 2`,
+        )
+      }
+      for (const { type } of typesOfPersons(catalogue)) await clickhouse.command(allChanged(type))
+      await untilPartsAreGone(touched, signal)
+    },
+    /** Parts that a mutation has replaced, and that are on the disk all the same. */
+    countOldParts,
+  }
+
+  // For eight minutes ClickHouse keeps a part that was replaced.
+  async function untilPartsAreGone(tables: readonly string[], signal: AbortSignal): Promise<void> {
+    const set = (change: string) =>
+      Promise.all(tables.map((table) => clickhouse.command(`alter table ${database}.${table}${placed.on} ${change}`)))
+    await set('modify setting old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 2')
+    try {
+      while ((await countOldParts(tables)) > 0) await wait(500, undefined, { signal })
+    } finally {
+      await set('reset setting old_parts_lifetime, cleanup_delay_period, max_cleanup_delay_period')
+    }
+  }
+  async function countOldParts(tables: readonly string[]): Promise<number> {
+    const [row] = await clickhouse.query<{ count: string }>(
+      `select count() as count from system.parts
+      where database = {database:String} and table in {tables:Array(String)} and not active and remove_time > toDateTime(0)`,
+      { database, tables },
+    )
+    return Number(row?.count ?? 0)
+  }
+}

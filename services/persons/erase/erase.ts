@@ -1,0 +1,245 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { findCursors } from '#ledger/cursors.js'
+import { type Counted, type Erasure, noteErasure, noteHoles } from '#ledger/erasures/erasures.js'
+import { closeGate, hashOfName, openGate, saltOf } from '#ledger/erasures/gates.js'
+import { findGenerations } from '#ledger/layout/layout.js'
+import { groupBy } from '#platform/group-by.js'
+import type { Log } from '#platform/health/log.js'
+import { removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
+import { committedByPlace, type Group } from '#platform/kafka/committed-offsets.js'
+import { placeOf } from '#platform/kafka/partitions.js'
+import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
+import * as names from '#schemas/derive/names.js'
+import { createFindPerson } from '../who.js'
+import { createErasedTables } from './clickhouse.js'
+import { type GoneDeps, publishGone } from './gone-events.js'
+import { countInPostgres, endWaits, removeFromPostgres } from './postgres.js'
+import { allOf, endsOf, type Named, readForPersons, topicsOfPersons } from './read-topics.js'
+import { soughtBy } from './sought.js'
+import { createWhoIsNamed } from './who-is-named.js'
+
+export type EraseDeps = Omit<GoneDeps, 'generations'> & { log: Log; place: { cluster?: string | undefined } }
+
+/** It cannot go on now, and tries again later. */
+export class NotYet extends Error {}
+
+const removedWithin = 30 * 60_000
+
+/**
+ * Forgets the persons of some erasures at once: a run reads every topic from end to end, whoever is sought. Each step can be done again, so a run
+ * that was cut off anywhere is begun anew. First nothing more is accepted of them, then what is there goes: from the topics, which everything
+ * else is made from, then from the tables.
+ */
+export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise<void> => {
+  const { pool, kafka, catalogue, clickhouse, signal, log } = deps
+  const step = async (name: string, of = given): Promise<void> => {
+    signal.throwIfAborted()
+    log.info({ step: name, erasures: of.length }, 'erasing')
+    for (const { erasureId } of of) await noteErasure(pool, erasureId, { step: name, problem: null })
+  }
+  const tables = createErasedTables(clickhouse, catalogue, deps.place)
+  await restoreConfigs({ kafka, kept: keptConfigs(deps, given) })
+
+  await step('who it is')
+  const erasures: Erasure[] = []
+  for (const erasure of given) erasures.push(await findNames(deps, erasure))
+  const real = erasures.filter(({ isDryRun }) => !isDryRun)
+  await step('nothing more is accepted', real)
+  for (const { erasureId, orgId, known } of real)
+    await inTransaction(pool, (connection) =>
+      closeGate(connection, orgId, [...(known?.customerIds ?? []), ...(known?.userIds ?? [])], erasureId),
+    )
+  const sought = await soughtBy(pool, erasures)
+  for (const one of sought)
+    await endWaits(
+      pool,
+      one,
+      real.filter(({ orgId }) => orgId === one.orgId),
+    )
+  await untilDecided(deps)
+
+  await step('reading the topics')
+  const whoIsNamed = createWhoIsNamed(sought)
+  const topics = await topicsOfPersons(kafka, catalogue)
+  const read = await readForPersons(deps, await allOf(kafka, topics), whoIsNamed)
+  const found = new Map<string, Counted[]>(
+    erasures.map(({ erasureId }) => [erasureId, countByTopic(read.named, erasureId)]),
+  )
+  for (const one of sought)
+    for (const counts of [await tables.count(one), await countInPostgres(pool, one)])
+      for (const [erasureId, more] of counts) found.get(erasureId)?.push(...more)
+  for (const { erasureId, found: before } of erasures)
+    if (before === null) await noteErasure(pool, erasureId, { found: found.get(erasureId) ?? [] })
+  if (real.length === 0) return
+
+  await step('taking the person out of the topics', real)
+  const isReal = new Set(real.map(({ erasureId }) => erasureId))
+  const named = read.named.filter(({ erasures: whose }) => [...whose].some((id) => isReal.has(id)))
+  const soughtReal = await soughtBy(pool, real)
+  const whoIsReal = createWhoIsNamed(soughtReal)
+  await refuseSharedKeys(named, read.sharedKeys)
+  const generations = await findGenerations(pool)
+  const byId = new Map(real.map((erasure) => [erasure.erasureId, erasure]))
+  await publishGone({ ...deps, generations }, named, whoIsReal, byId)
+  // What was published since, the messages without a value too: these have to go as well.
+  const ends = endsOf(read.stretches)
+  const later = (await stretchesOf(kafka, topics)).map((each) => ({
+    ...each,
+    from: ends.get(placeOf(each)) ?? each.from,
+  }))
+  const since = await readForPersons(deps, later, whoIsReal)
+  const all = [...named, ...since.named]
+  await noteRemoved(deps, real, all)
+
+  await step('waiting for Kafka to compact', real)
+  const removals = [...groupBy(all, placeOf).values()].map((here) => ({
+    ...{ topic: here[0].topic, partition: here[0].partition },
+    keys: new Set(isAccepted(here[0].topic) ? [] : here.map(({ message }) => message.key ?? '')),
+    offsets: here.map(({ message }) => message.offset),
+  }))
+  await removeMessages({ ...deps, kept: keptConfigs(deps, real) }, removals, {
+    beforeCompaction: (until) => untilRead(deps, until),
+    within: removedWithin,
+    signal,
+  })
+
+  await step('taking the person out of the tables', real)
+  for (const one of soughtReal) {
+    const own = real.filter(({ orgId }) => orgId === one.orgId)
+    await tables.remove(one, signal)
+    await removeFromPostgres(pool, one, own)
+  }
+  for (const { orgId, erasureId, afterwards } of real)
+    if (afterwards === 'new') await inTransaction(pool, (connection) => openGate(connection, orgId, erasureId))
+}
+
+/** The names are found once: when the records are gone, nothing tells them. */
+const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, erasure: Erasure): Promise<Erasure> => {
+  if (erasure.known !== null) return erasure
+  const { erasureId, orgId, personId } = erasure
+  const { customerIds, userIds } = await createFindPerson(clickhouse, catalogue)(orgId, personId ?? '')
+  const known = { customerIds, userIds }
+  const salt = await saltOf(pool, orgId)
+  const hashes = [...new Set([...customerIds, ...userIds].map((name) => hashOfName(salt, name).toString('hex')))]
+  await noteErasure(pool, erasureId, { known })
+  await pool.query(
+    `update erasure.erasures set names_sha256 = (select array_agg(decode(name, 'hex')) from unnest($2::text[]) name) where erasure_id = $1`,
+    [erasureId, hashes],
+  )
+  return { ...erasure, known, names: hashes }
+}
+
+const countByTopic = (named: readonly Named[], erasureId: string): Counted[] => {
+  const own = named.filter(({ erasures, message }) => erasures.has(erasureId) && message.value !== null)
+  return [...groupBy(own, ({ topic }) => topic)].map(([where, messages]) => ({ where, count: messages.length }))
+}
+
+const isAccepted = (topic: string): boolean =>
+  topic.startsWith(names.acceptedTopic('')) || topic === names.acceptedTopic('interactions')
+
+/** Compaction keeps one message of each key. Those of a Weir from before had one key for all that an organisation sent. */
+const refuseSharedKeys = (named: readonly Named[], sharedKeys: ReadonlyMap<string, number>): void => {
+  for (const topic of new Set(named.map((each) => each.topic))) {
+    const newest = sharedKeys.get(topic)
+    if (newest === undefined) continue
+    throw new NotYet(
+      `${topic} holds messages that a Weir from before erasures wrote; none can be removed by itself until the last of them is older than the topic keeps them: it is of ${new Date(newest).toISOString()}`,
+    )
+  }
+}
+
+const noteRemoved = async ({ pool }: EraseDeps, real: readonly Erasure[], named: readonly Named[]): Promise<void> => {
+  const submitted = named.filter(({ topic }) => topic.startsWith(names.submittedTopic('')))
+  const erasureId = real[0]?.erasureId ?? ''
+  await noteHoles(
+    pool,
+    erasureId,
+    submitted.map(({ topic, partition, message }) => ({ topic, partition, offset: message.offset })),
+  )
+}
+
+/**
+ * Waits until everything that was decided before is published and stored, and everything that lies in the log is decided. A decision that began
+ * before the gate was closed holds its cursor: to lock each once is to wait for it.
+ */
+const untilDecided = async (deps: EraseDeps): Promise<void> => {
+  const { pool, kafka, catalogue } = deps
+  await inTransaction(pool, (connection) =>
+    rowsOf(connection, `select 1 as held from integrity.cursors order by topic, partition for update`),
+  )
+  await findCursors(pool)
+  const there = await kafka.withAdmin((admin) => admin.listTopics())
+  const topics = there.filter((topic) => topic.startsWith(names.submittedTopic('')))
+  await untilRead(deps, new Map((await stretchesOf(kafka, topics)).map((each) => [placeOf(each), each.until])))
+  const stored = [...catalogue.all.keys()].map(names.acceptedTopic)
+  const rest = await stretchesOf(kafka, [...stored, names.rejectedTopic, names.waitingTopic])
+  await untilRead(deps, new Map(rest.map((each) => [placeOf(each), each.until])))
+}
+
+/** Waits until integrity and the sink have read so far. */
+const untilRead = async (deps: EraseDeps, until: ReadonlyMap<string, number>): Promise<void> => {
+  const { pool, kafka, catalogue, signal } = deps
+  const generations = (await findGenerations(pool)).filter(({ state }) => state !== 'coming')
+  const finished = new Set(
+    generations
+      .filter(({ state }) => state === 'finished')
+      .flatMap(({ generation }) => submittedOf(catalogue.all.keys(), generation)),
+  )
+  const groups: Group[] = [
+    ...generations
+      .filter(({ state }) => state !== 'finished')
+      .flatMap(({ generation }) =>
+        [...catalogue.all.keys()].map((type) => ({
+          groupId: names.integrityGroupOf(type, generation),
+          topics: [names.submittedTopic(type, generation)],
+        })),
+      ),
+    ...[...catalogue.all.keys()].map((type) => ({
+      groupId: names.sinkGroupOf(type),
+      topics: [names.acceptedTopic(type)],
+    })),
+    { groupId: names.sinkGroupOf(), topics: [names.rejectedTopic, names.waitingTopic] },
+  ]
+  const wanted = [...until].filter(([place]) => {
+    const topic = place.slice(0, place.lastIndexOf('/'))
+    return topic !== names.verdictsTopic && !finished.has(topic)
+  })
+  const begun = await beginnings(kafka, wanted)
+  for (;;) {
+    signal.throwIfAborted()
+    const committed = await committedByPlace(kafka, groups)
+    if (wanted.every(([place, end]) => end <= (begun.get(place) ?? 0) || (committed.get(place) ?? 0) >= end)) return
+    await wait(200, undefined, { signal })
+  }
+}
+
+const submittedOf = (types: Iterable<string>, generation: number): string[] =>
+  [...types].map((type) => names.submittedTopic(type, generation))
+
+/** Where partitions begin in which nothing is: nobody commits there. */
+const beginnings = async (
+  kafka: EraseDeps['kafka'],
+  wanted: readonly [string, number][],
+): Promise<Map<string, number>> => {
+  const topics = [...new Set(wanted.map(([place]) => place.slice(0, place.lastIndexOf('/'))))]
+  const all: Stretch[] = await stretchesOf(kafka, topics)
+  return new Map(all.filter(({ from, until }) => from >= until).map((each) => [placeOf(each), each.until]))
+}
+
+/** The settings of topics are kept with the first erasure of the run. */
+const keptConfigs = ({ pool }: EraseDeps, erasures: readonly Erasure[]) => ({
+  load: async () => {
+    const [row] = await rowsOf<{ configs: Record<string, Record<string, string>> | null }>(
+      pool,
+      `select topic_configs as configs from erasure.erasures where topic_configs is not null limit 1`,
+    )
+    return row?.configs ?? {}
+  },
+  keep: async (configs: Record<string, Record<string, string | null>>) => {
+    await pool.query(`update erasure.erasures set topic_configs = null where topic_configs is not null`)
+    const [first] = erasures
+    if (first && Object.keys(configs).length > 0) await noteErasure(pool, first.erasureId, { topicConfigs: configs })
+  },
+})

@@ -1,0 +1,182 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { findCursor } from '#ledger/cursors.js'
+import type { Erasure } from '#ledger/erasures/erasures.js'
+import { type Generation, toDecide } from '#ledger/layout/layout.js'
+import type { ClickHouse } from '#platform/clickhouse.js'
+import { groupBy } from '#platform/group-by.js'
+import { committedByPlace } from '#platform/kafka/committed-offsets.js'
+import type { Kafka } from '#platform/kafka/kafka.js'
+import { placeOf } from '#platform/kafka/partitions.js'
+import type { Producer } from '#platform/kafka/producer.js'
+import { stretchesOf } from '#platform/kafka/read-topics.js'
+import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { acceptedSchema } from '#schemas/derive/avro.js'
+import { quote } from '#schemas/derive/clickhouse/columns.js'
+import * as names from '#schemas/derive/names.js'
+import type { AcceptedEvent } from '#schemas/events.js'
+import { maskedFieldsOf, staysWithoutPerson } from '#schemas/persons/about-persons.js'
+import { columnsOf, hasVersions, type RecordType } from '#schemas/record.js'
+import type { Named } from './read-topics.js'
+import type { WhoIsNamed } from './who-is-named.js'
+
+export type GoneDeps = {
+  pool: Pool
+  kafka: Kafka
+  registry: Registry
+  clickhouse: ClickHouse
+  producer: Pick<Producer, 'send'>
+  catalogue: Catalogue
+  generations: readonly Generation[]
+  signal: AbortSignal
+}
+
+// While the lanes of a type are held, its uploads wait.
+const keysAtOnce = 2_000
+const heldAtMost = 8_000
+
+/**
+ * Takes persons out of the accepted topics: the newest event of each of their records is followed by one without a value, or, where the record
+ * may stay, by one without the person. A record that names somebody else by now keeps its newest event; its older ones go by compaction.
+ */
+export const publishGone = async (
+  deps: GoneDeps,
+  named: readonly Named[],
+  whoIsNamed: WhoIsNamed,
+  erasures: ReadonlyMap<string, Erasure>,
+): Promise<void> => {
+  for (const type of deps.catalogue.all.values()) {
+    const own = named.filter(({ topic, message }) => topic === names.acceptedTopic(type.type) && message.value !== null)
+    if (own.length === 0) continue
+    const decode = deps.registry.decoder<AcceptedEvent>(acceptedSchema(type))
+    const encode = await deps.registry.encoder<AcceptedEvent>(
+      names.subjectOf(names.acceptedTopic(type.type)),
+      acceptedSchema(type),
+    )
+    // The newest of each record that names somebody.
+    const newest = new Map<string, { named: Named; event: AcceptedEvent }>()
+    for (const one of own) {
+      const event = await decode(one.message.value)
+      const key = one.message.key ?? ''
+      if ((newest.get(key)?.event.version ?? -1) < event.version) newest.set(key, { named: one, event })
+    }
+    const without = (event: AcceptedEvent): AcceptedEvent => {
+      const columns = columnsOf(type)
+      const masked = maskedFieldsOf(type).filter((field) => columns[field]?.required === false)
+      return { ...event, ...Object.fromEntries(masked.map((field) => [field, null])), version: event.version + 1 }
+    }
+    const all = [...newest]
+    for (let from = 0; from < all.length; from += keysAtOnce) {
+      const some = all.slice(from, from + keysAtOnce)
+      await holdingLanes(deps, type, async () => {
+        const left = await stillNaming(
+          deps,
+          type,
+          some.map(([, { event }]) => event),
+          whoIsNamed,
+        )
+        const messages = some
+          .filter(([key]) => left.has(key))
+          .map(
+            ([
+              key,
+              {
+                named: { partition, erasures: whose },
+                event,
+              },
+            ]) => {
+              const stays =
+                [...whose].every((id) => erasures.get(id)?.mode === 'pseudonymise') && staysWithoutPerson(type)
+              return { partition, message: { key, value: stays ? encode(without(event)) : null } }
+            },
+          )
+        for (const [partition, here] of groupBy(messages, (each) => each.partition))
+          await deps.producer.send(
+            names.acceptedTopic(type.type),
+            partition,
+            here.map(({ message }) => message),
+          )
+      })
+    }
+  }
+}
+
+/**
+ * Runs work while integrity decides nothing of a type, and all that it has decided is published and stored: so that what the work publishes is
+ * behind every older event of a record, and before every newer one.
+ */
+const holdingLanes = async (deps: GoneDeps, type: RecordType, work: () => Promise<void>): Promise<void> => {
+  const generation = toDecide(deps.generations)
+  // Interactions come once: there is no newer event of one.
+  if (!hasVersions(type) || !generation) return work()
+  const topic = names.submittedTopic(type.type, generation.generation)
+  for (;;) {
+    const isDone = await inTransaction(deps.pool, async (connection) => {
+      const nexts = new Map<string, number>()
+      for (let partition = 0; partition < generation.submittedPartitions; partition++)
+        nexts.set(placeOf({ topic, partition }), (await findCursor(connection, { topic, partition }))?.next ?? 0)
+      if (!(await isStored(deps, type, generation.generation, nexts))) return false
+      await work()
+      return true
+    })
+    if (isDone) return
+    await wait(1_000, undefined, { signal: deps.signal })
+  }
+}
+
+/** Waits for a moment until what is decided is published and in ClickHouse. */
+const isStored = async (
+  { kafka, signal }: GoneDeps,
+  type: RecordType,
+  generation: number,
+  nexts: ReadonlyMap<string, number>,
+): Promise<boolean> => {
+  const accepted = names.acceptedTopic(type.type)
+  for (const deadline = performance.now() + heldAtMost; performance.now() < deadline; ) {
+    signal.throwIfAborted()
+    const published = await committedByPlace(kafka, [
+      { groupId: names.integrityGroupOf(type.type, generation), topics: [names.submittedTopic(type.type, generation)] },
+    ])
+    if ([...nexts].every(([place, next]) => (published.get(place) ?? 0) >= next)) {
+      const stored = await committedByPlace(kafka, [{ groupId: names.sinkGroupOf(type.type), topics: [accepted] }])
+      const ends = await stretchesOf(kafka, [accepted])
+      if (ends.every((end) => (stored.get(placeOf(end)) ?? 0) >= end.until || end.until === end.from)) return true
+    }
+    await wait(50, undefined, { signal })
+  }
+  return false
+}
+
+/** The keys of those records whose newest version names one of the persons. */
+const stillNaming = async (
+  { clickhouse }: GoneDeps,
+  type: RecordType,
+  events: readonly AcceptedEvent[],
+  whoIsNamed: WhoIsNamed,
+): Promise<Set<string>> => {
+  const id = quote(type.id)
+  const fields = Object.entries(columnsOf(type)).flatMap(([field, { ofPerson }]) =>
+    typeof ofPerson === 'object' ? [field] : [],
+  )
+  const named = new Set<string>()
+  const idsOf = groupBy(events, ({ org_id }) => org_id)
+  for (const [org, own] of idsOf) {
+    const ids = own.map((event) => String((event as Record<string, unknown>)[type.id]))
+    for (let from = 0; from < ids.length; from += 500) {
+      const rows = await clickhouse.query<{ id: string; names: string[] }>(
+        `select toString(${id}) as id,
+          argMax([${fields.map((field) => `ifNull(toString(${quote(field)}), '')`)}], version) as names
+        from ${names.database}.${names.logTableOf(type.type)}
+        where org_id = {org:String} and ${id} in {ids:Array(UUID)}
+        group by ${id}`,
+        { org, ids: ids.slice(from, from + 500) },
+      )
+      const known = new Set(rows.map((row) => row.id))
+      for (const row of rows) if (whoIsNamed(org, row.names).size > 0) named.add(names.entityKey(org, row.id))
+      // What ClickHouse no longer has, as after an erasure that was broken off, goes by what the topic says.
+      for (const each of ids.slice(from, from + 500)) if (!known.has(each)) named.add(names.entityKey(org, each))
+    }
+  }
+  return named
+}

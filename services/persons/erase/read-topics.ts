@@ -1,0 +1,108 @@
+import type { Kafka, Received } from '#platform/kafka/kafka.js'
+import { placeOf } from '#platform/kafka/partitions.js'
+import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import { createPauses } from '#platform/process/pauses.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
+import * as names from '#schemas/derive/names.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
+import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
+import type { RecordType } from '#schemas/record.js'
+import { uuidsInMessage, type WhoIsNamed } from './who-is-named.js'
+
+/** A message that names persons who are sought. */
+export type Named = { topic: string; partition: number; message: Received; erasures: ReadonlySet<string> }
+
+/** What of a topic it takes to see whether it may be compacted: messages of an older Weir share their keys. */
+export type ReadTopics = { named: Named[]; sharedKeys: Map<string, number>; stretches: Stretch[] }
+
+/** Every topic in which a person may be named. The submitted topics of all types: what was refused there may be anything. */
+export const topicsOfPersons = async (kafka: Kafka, catalogue: Catalogue): Promise<string[]> => {
+  const there = await kafka.withAdmin((admin) => admin.listTopics())
+  const accepted = new Set(typesOfPersons(catalogue).map(({ type }) => names.acceptedTopic(type)))
+  const others = new Set<string>([names.rejectedTopic, names.waitingTopic, names.verdictsTopic])
+  return there
+    .filter((topic) => accepted.has(topic) || others.has(topic) || topic.startsWith(names.submittedTopic('')))
+    .sort()
+}
+
+/** Reads topics from end to end, or these stretches of them. */
+export const readForPersons = async (
+  deps: { kafka: Kafka; registry: Pick<Registry, 'decoder'>; catalogue: Catalogue },
+  stretches: readonly Stretch[],
+  whoIsNamed: WhoIsNamed,
+): Promise<ReadTopics> => {
+  const named: Named[] = []
+  const sharedKeys = new Map<string, number>()
+  const textsIn = createTextsIn(deps)
+  const pause = createPauses()
+  await readTopics(deps.kafka, stretches, async ({ topic, partition, messages }) => {
+    for (const message of messages) {
+      await pause()
+      const { key, value } = message
+      if (value !== null && hasSharedKey(topic, key))
+        sharedKeys.set(topic, Math.max(sharedKeys.get(topic) ?? 0, message.timestamp))
+      const orgId = topic === names.verdictsTopic || key === null ? undefined : names.orgOfKey(key)
+      const erasures = whoIsNamed(orgId, [...uuidsInMessage(message), ...(await textsIn(topic, value))])
+      if (erasures.size > 0)
+        named.push({ topic, partition, message: { ...message, value: value && Buffer.from(value) }, erasures })
+    }
+  })
+  return { named, sharedKeys, stretches: [...stretches] }
+}
+
+export const allOf = (kafka: Kafka, topics: readonly string[]): Promise<Stretch[]> => stretchesOf(kafka, topics)
+
+/** The end of each partition that was read, by `topic/partition`. */
+export const endsOf = (stretches: readonly Stretch[]): Map<string, number> =>
+  new Map(stretches.map((stretch) => [placeOf(stretch), stretch.until]))
+
+/** Before messages had keys of their own, the log's were named by the organisation, and refusals by the batch. */
+const hasSharedKey = (topic: string, key: string | null): boolean => {
+  const parts = (key ?? '').split('/').length
+  if (topic.startsWith(names.submittedTopic(''))) return parts < 2
+  return (topic === names.rejectedTopic || topic === names.waitingTopic) && parts < 3
+}
+
+/** Ids of users that are no UUIDs, where a message has any. */
+const createTextsIn = ({ registry, catalogue }: { registry: Pick<Registry, 'decoder'>; catalogue: Catalogue }) => {
+  const textFields = new Map<RecordType, string[]>()
+  for (const type of typesOfPersons(catalogue)) {
+    const fields = personFieldsOf(type).flatMap(({ field }) => (type.fields[field]?.kind === 'text' ? [field] : []))
+    if (fields.length > 0) textFields.set(type, fields)
+  }
+  const readers = new Map<string, (value: Buffer) => Promise<string[]>>()
+  const textsOf = (records: readonly object[], fields: readonly string[]): string[] =>
+    records.flatMap((record) =>
+      fields.flatMap((field) => {
+        const value = (record as Record<string, unknown>)[field]
+        return typeof value === 'string' ? [value] : []
+      }),
+    )
+  for (const [type, fields] of textFields) {
+    const decodeAccepted = registry.decoder<AcceptedEvent>(acceptedSchema(type))
+    readers.set(names.acceptedTopic(type.type), async (value) => textsOf([await decodeAccepted(value)], fields))
+    const decodeBatch = registry.decoder<SubmittedBatch>(submittedSchema(type))
+    readers.set(`${names.submittedTopic(type.type)}`, async (value) => {
+      const { records, refusals } = await decodeBatch(value)
+      return textsOf([...records, ...refusals.map(({ record }) => objectIn(record))], fields)
+    })
+  }
+  const all = [...new Set([...textFields.values()].flat())]
+  const decodeRejected = registry.decoder<RejectedEvent>(rejectedSchema())
+  readers.set(names.rejectedTopic, async (value) => textsOf([objectIn((await decodeRejected(value)).record)], all))
+  return async (topic: string, value: Buffer | null): Promise<string[]> => {
+    const read = readers.get(topic.replace(/\.g\d+$/, ''))
+    // What cannot be decoded is set aside as it is; its UUIDs are found all the same.
+    return value && read ? read(value).catch(() => []) : []
+  }
+}
+
+const objectIn = (text: string): object => {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

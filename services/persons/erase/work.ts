@@ -1,0 +1,65 @@
+import * as ledger from '#ledger/erasures/erasures.js'
+import { type Erasure, endErasure, noteErasure } from '#ledger/erasures/erasures.js'
+import { reasonOf } from '#platform/health/health.js'
+import type { Connection } from '#platform/postgres/postgres.js'
+import { firstRow } from '#platform/postgres/rows.js'
+import { type EraseDeps, erase } from './erase.js'
+import { checkErased, signProof } from './prove.js'
+
+const mostAtOnce = 10_000
+// Of all services, one erases: Kafka's topics have one set of settings.
+const lock = 7_270_011
+
+/** Does what erasures are asked for, all that there are at once; resolves to whether all of them have ended. */
+export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
+  const { pool } = deps
+  const asked = await ledger.runningErasures(pool, mostAtOnce)
+  if (asked.length === 0) return true
+  const connection = await pool.connect()
+  try {
+    if (!(await isFirst(connection))) return true
+    return await eraseAll(deps, asked)
+  } finally {
+    await connection.query('select pg_advisory_unlock($1)', [lock]).catch(() => {})
+    connection.release()
+  }
+}
+
+const isFirst = async (connection: Connection): Promise<boolean> =>
+  (await firstRow<{ held: boolean }>(connection, 'select pg_try_advisory_lock($1) as held', [lock]))?.held ?? false
+
+const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boolean> => {
+  const { pool, log } = deps
+  try {
+    await erase(deps, asked)
+    for (const { erasureId } of asked) await noteErasure(pool, erasureId, { step: 'reading everything again' })
+    const now = await ledger.findErasures(
+      pool,
+      asked.map(({ erasureId }) => erasureId),
+    )
+    const proofs = await checkErased(deps, now)
+    let ended = 0
+    for (const erasure of now) {
+      const proof = proofs.get(erasure.erasureId)
+      if (!proof) continue
+      if (!erasure.isDryRun && proof.left.length > 0) {
+        const [first] = proof.left
+        // What came beside it, such as a batch that was refused meanwhile: the next run takes it.
+        const problem = `${proof.left.length} places still name the person, such as ${first?.where}; it is done again`
+        await noteErasure(pool, erasure.erasureId, { problem })
+        log.warn({ erasure_id: erasure.erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
+        continue
+      }
+      await endErasure(pool, erasure, { status: 'done', ...(await signProof(pool, proof)) })
+      ended++
+    }
+    return ended === now.length
+  } catch (error) {
+    if (!deps.signal.aborted) {
+      log.warn({ err: error }, 'erasures could not go on, and are tried again')
+      for (const { erasureId } of asked)
+        await noteErasure(pool, erasureId, { problem: reasonOf(error) }).catch(() => {})
+    }
+    throw error
+  }
+}
