@@ -56,8 +56,27 @@ export const removeMessages = async (
   removals: readonly Removal[],
   { beforeCompaction, within, signal }: RemovalOptions,
 ): Promise<void> => {
+  // Not AbortSignal.any with AbortSignal.timeout: that timer is dropped with the next garbage collection, and never rings.
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(new Error(`messages were not removed within ${within} ms`)), within)
+  const stop = () => ending.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) stop()
+  try {
+    await removeUnless(ending.signal, deps, removals, beforeCompaction)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const removeUnless = async (
+  over: AbortSignal,
+  deps: RemovalDeps,
+  removals: readonly Removal[],
+  beforeCompaction: RemovalOptions['beforeCompaction'],
+): Promise<void> => {
   const { kafka, producer, kept, log } = deps
-  const over = AbortSignal.any([AbortSignal.timeout(within), ...(signal ? [signal] : [])])
   // A run that was killed left the topics as they are while they are compacted: the readers would have no time, and what is there now is not theirs.
   await restoreConfigs(deps)
   const places = byPartition(removals)
@@ -249,7 +268,13 @@ const createCopies = (kafka: Pick<Kafka, 'withAdmin' | 'createLogReader'>) => {
       const looked = await Promise.all(
         [...groupBy(copies, ({ broker }) => broker).values()].map(async (ofBroker) => {
           const seen: Copy[] = []
-          for (const copy of ofBroker) seen.push(await look(copy))
+          let problem: unknown
+          for (const copy of ofBroker) {
+            // A broker that is away is asked once.
+            const looked: Copy = problem === undefined ? await look(copy) : { ...copy, problem }
+            problem = looked.problem
+            seen.push(looked)
+          }
           return seen
         }),
       )

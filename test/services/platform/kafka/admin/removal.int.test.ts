@@ -146,7 +146,6 @@ it('removes single messages while others are written and read, and nothing else'
   const kept = createKept()
   const removals = removalsOf(before, isFirst)
   let ends: ReadonlyMap<string, number> = new Map()
-  const began = performance.now()
   await removeMessages({ kafka, producer, kept, log }, removals, {
     within: 120_000,
     beforeCompaction: async (all) => {
@@ -164,7 +163,6 @@ it('removes single messages while others are written and read, and nothing else'
       }
     },
   })
-  console.log(`removed in ${Math.round(performance.now() - began)} ms, ${written.length} written meanwhile`)
   writing.abort()
   await writes
 
