@@ -75,7 +75,7 @@ export const closeGate = async (
   const salt = await saltOf(db, orgId)
   await db.query(
     `insert into erasure.persons (org_id, name_sha256, erasure_id)
-    select $1, hash, $3 from unnest($2::bytea[]) hash
+    select distinct $1, hash, $3::uuid from unnest($2::bytea[]) hash
     on conflict (org_id, name_sha256) do update set erasure_id = excluded.erasure_id`,
     [orgId, names.map((name) => hashOfName(salt, name)), erasureId],
   )

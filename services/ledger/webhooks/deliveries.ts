@@ -171,7 +171,7 @@ export const pruneDeliveries = (pool: Pool, days: number, most: number): Promise
 export const countPending = async (db: Database): Promise<{ pending: number; oldest: number }> =>
   (await firstRow(
     db,
-    `select count(*) as pending, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest
+    `select count(*) as pending, coalesce(extract(epoch from now() - min(d.created_at)), 0)::float8 as oldest
     from delivery.deliveries d
     join delivery.webhooks w using (webhook_id)
     where d.state = 'pending' and w.disabled_at is null`,
