@@ -2,6 +2,7 @@
 
 import { createFeed } from '#feeds/feed.js'
 import { createReadLog } from '#feeds/read-log.js'
+import { createReadRemoved } from '#feeds/read-removed.js'
 import { createReadTables } from '#feeds/read-tables.js'
 import { createReadRefused, createReadVerdicts } from '#feeds/read-verdicts.js'
 import { createFindStored } from '#feeds/stored.js'
@@ -60,7 +61,8 @@ await runService(log, async (onStop, crash) => {
   onStop('log', reader.close)
 
   const generations = () => findGenerations(pool)
-  const readLog = createReadLog({ pool, log: reader, decoders: registry, findGenerations: generations })
+  const readRemoved = createReadRemoved({ pool, clickhouse: boundedReader(clickhouse), findGenerations: generations })
+  const readLog = createReadLog({ pool, log: reader, decoders: registry, findGenerations: generations, readRemoved })
   const feed = createFeed({
     ...{ pool, findGenerations: generations, readLog },
     readTables: createReadTables(boundedReader(clickhouse)),

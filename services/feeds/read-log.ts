@@ -13,6 +13,7 @@ import type { AcceptedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { placeOfVersion, versionOf } from '#schemas/version.js'
 import type { LogPosition } from './cursor.js'
+import type { ReadRemoved } from './read-removed.js'
 
 // What was accepted, read again from the submitted log: the stored verdicts of an organisation lead to its batches, one by one, so that what
 // it takes depends on that organisation alone, however much of others lies between.
@@ -50,6 +51,7 @@ export const createReadLog = (deps: {
   log: Pick<LogReader, 'messagesAt'>
   decoders: Pick<Registry, 'decoder'>
   findGenerations: () => Promise<readonly Generation[]>
+  readRemoved: ReadRemoved
 }): ReadLog => {
   const toolsOf = new Map<string, ReturnType<typeof createTools>>()
   const toolsFor = (type: RecordType) => {
@@ -59,7 +61,7 @@ export const createReadLog = (deps: {
   }
 
   /** The batches with their events, so many at a time; those of one partition are read together. */
-  const readBatches = async function* (batches: readonly NextBatch[]) {
+  const readBatches = async function* (orgId: string, batches: readonly NextBatch[]) {
     for (let at = 0; at < batches.length; at += batchesAtOnce) {
       const some = batches.slice(at, at + batchesAtOnce)
       const messages = new Map<Place, Map<number, Received>>()
@@ -70,9 +72,14 @@ export const createReadLog = (deps: {
         const message = messages.get(place)?.get(offsetOf(batch))
         const { decode, accepted } = toolsFor(place.type)
         const submitted = message && (await decode(message.value))
+        const offset = offsetOf(batch)
         // The log may have been cut since, and have grown again.
-        if (submitted?.batch_id !== verdict.batch_id) throw new NoLongerKept(place.type)
-        yield { place, offset: offsetOf(batch), all: accepted(submitted, verdict), bytes: message?.value?.length ?? 0 }
+        const isThere = submitted?.batch_id === verdict.batch_id
+        const all = isThere
+          ? accepted(submitted, verdict)
+          : await deps.readRemoved(orgId, place, { offset, batchId: verdict.batch_id })
+        if (!all) throw new NoLongerKept(place.type)
+        yield { place, offset, all, bytes: message?.value?.length ?? 0 }
       }
     }
   }
@@ -95,16 +102,16 @@ export const createReadLog = (deps: {
     const events: FeedEvent[] = []
     let read = 0
     let bytes = 0
-    for await (const { place, offset, all, bytes: more } of readBatches(batches)) {
+    for await (const { place, offset, all, bytes: more } of readBatches(orgId, batches)) {
       const fresh = all.filter(({ version }) => version >= place.next && isBefore(place, version))
-      const some = fresh.slice(0, most - events.length)
+      const some = firstOf(fresh, most - events.length)
       for (const event of some) events.push({ type: place.type, event })
       const isWhole = some.length === fresh.length
       next.set(place, isWhole ? versionOf(offset + 1, 0) : (some.at(-1)?.version ?? 0) + 1)
       if (!isWhole) break
       read++
       bytes += more
-      if (events.length === most || bytes >= mostBytes) break
+      if (events.length >= most || bytes >= mostBytes) break
     }
 
     const withMore = new Set(batches.slice(read).map(({ place }) => place))
@@ -128,6 +135,15 @@ export const createReadLog = (deps: {
     }
     return { events, positions, isEnd }
   }
+}
+
+/**
+ * So many, or one more: a record that was accepted without its person has the version after its own, which may be that of another record, and
+ * one goes on by version.
+ */
+const firstOf = (events: readonly AcceptedEvent[], most: number): AcceptedEvent[] => {
+  const isOfLast = events[most]?.version === events[most - 1]?.version
+  return events.slice(0, isOfLast ? most + 1 : most)
 }
 
 const offsetOf = ({ verdict }: NextBatch): number => verdict.submitted_offset

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createFeed } from '#feeds/feed.js'
 import { createReadLog } from '#feeds/read-log.js'
+import { createReadRemoved } from '#feeds/read-removed.js'
 import { createReadTables } from '#feeds/read-tables.js'
 import { createFindStored } from '#feeds/stored.js'
 import { noteAudit } from '#ledger/audit.js'
@@ -156,7 +157,13 @@ export const openQuery = (
   const feed = createFeed({
     pool,
     findGenerations: generations,
-    readLog: createReadLog({ pool, log, decoders: deps.decoders, findGenerations: generations }),
+    readLog: createReadLog({
+      ...{ pool, log, decoders: deps.decoders, findGenerations: generations },
+      readRemoved: createReadRemoved({
+        ...{ pool, findGenerations: generations },
+        clickhouse: boundedReader(withShare(clickhouse)),
+      }),
+    }),
     readTables: createReadTables(boundedReader(withShare(clickhouse))),
     findStored: createFindStored({ catalogue, kafka: deps.kafka, findGenerations: generations }),
   })

@@ -26,6 +26,10 @@ export const createErasedTables = (
     ...new Set(typesOfPersons(catalogue).flatMap((type) => personFieldsOf(type).map(({ field }) => field))),
   ]
 
+  /** On a cluster, what each of its servers has; one that does not answer is an error. */
+  const everywhere = (table: string): string =>
+    place.cluster === undefined ? table : `clusterAllReplicas('${place.cluster}', ${table})`
+
   const findTables = async (): Promise<Table[]> => {
     const columns = await clickhouse.query<{ table: string; names: string[] }>(
       `select table, groupArray(name) as names from system.columns
@@ -56,7 +60,7 @@ export const createErasedTables = (
       for (const table of await findTables())
         for (const [erasureId, hashes] of sought.persons) {
           const [row] = await clickhouse.query<{ count: string }>(
-            `select count() as count from ${database}.${table.table} where ${isNamed(table, sought, hashes)}`,
+            `select count() as count from ${everywhere(`${database}.${table.table}`)} where ${isNamed(table, sought, hashes)}`,
           )
           const count = Number(row?.count ?? 0)
           if (count > 0) counts.get(erasureId)?.push({ where: `${database}.${table.table}`, count })
@@ -71,7 +75,7 @@ export const createErasedTables = (
       for (const table of await findTables()) {
         const isOne = isNamed(table, sought, hashes)
         const [row] = await clickhouse.query<{ count: string }>(
-          `select count() as count from ${database}.${table.table} where ${isOne}`,
+          `select count() as count from ${everywhere(`${database}.${table.table}`)} where ${isOne}`,
         )
         if (Number(row?.count ?? 0) === 0) continue
         touched.push(table.table)
@@ -83,27 +87,34 @@ export const createErasedTables = (
       for (const { type } of typesOfPersons(catalogue)) await clickhouse.command(allChanged(type))
       await untilPartsAreGone(touched, signal)
     },
-    /** Parts that a mutation has replaced, and that are on the disk all the same. */
-    countOldParts,
   }
 
-  // For eight minutes ClickHouse keeps a part that was replaced.
+  // For eight minutes ClickHouse keeps a part that was replaced, and looks for such parts seldom where little happens.
   async function untilPartsAreGone(tables: readonly string[], signal: AbortSignal): Promise<void> {
-    const set = (change: string) =>
-      Promise.all(tables.map((table) => clickhouse.command(`alter table ${database}.${table}${placed.on} ${change}`)))
+    const onEach = (command: (table: string) => string) =>
+      Promise.all(tables.map((table) => clickhouse.command(command(table))))
+    const set = (change: string) => onEach((table) => `alter table ${database}.${table}${placed.on} ${change}`)
+    const replaced = await findReplaced(tables)
     await set('modify setting old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 2')
     try {
-      while ((await countOldParts(tables)) > 0) await wait(500, undefined, { signal })
+      for (;;) {
+        const left = await findReplaced(tables)
+        // What merges have replaced since never had the rows.
+        if (![...left].some((part) => replaced.has(part))) return
+        await onEach((table) => `system start cleanup${placed.on} ${database}.${table}`)
+        await wait(500, undefined, { signal })
+      }
     } finally {
       await set('reset setting old_parts_lifetime, cleanup_delay_period, max_cleanup_delay_period')
     }
   }
-  async function countOldParts(tables: readonly string[]): Promise<number> {
-    const [row] = await clickhouse.query<{ count: string }>(
-      `select count() as count from system.parts
-      where database = {database:String} and table in {tables:Array(String)} and not active and remove_time > toDateTime(0)`,
+  /** Parts that are on a disk though others have replaced them, on every server. */
+  async function findReplaced(tables: readonly string[]): Promise<Set<string>> {
+    const rows = await clickhouse.query<{ part: string }>(
+      `select concat(hostName(), ' ', table, ' ', name) as part from ${everywhere('system.parts')}
+      where database = {database:String} and table in {tables:Array(String)} and not active`,
       { database, tables },
     )
-    return Number(row?.count ?? 0)
+    return new Set(rows.map(({ part }) => part))
   }
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { LogPosition } from '#feeds/cursor.js'
 import { createReadLog, NoLongerKept, type ReadLog } from '#feeds/read-log.js'
+import type { ReadRemoved } from '#feeds/read-removed.js'
 import { type Generation, partitionsOfOrg } from '#ledger/layout/layout.js'
 import { insertVerdicts, type StoredVerdict } from '#ledger/verdicts.js'
 import { groupBy } from '#platform/group-by.js'
@@ -10,7 +11,7 @@ import type { Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { submittedTopic } from '#schemas/derive/names.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import type { AcceptedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
@@ -82,9 +83,12 @@ const write = async (batches: readonly AnyBatch[]) => {
   return { log, expected }
 }
 
-const createReader = (log: ReadonlyMap<string, ReadonlyMap<number, SubmittedBatch>>) =>
+const createReader = (
+  log: ReadonlyMap<string, ReadonlyMap<number, SubmittedBatch>>,
+  readRemoved: ReadRemoved = async () => undefined,
+) =>
   createReadLog({
-    pool,
+    ...{ pool, readRemoved },
     findGenerations: async () => generations,
     log: {
       messagesAt: async (place, offsets) => {
@@ -195,4 +199,26 @@ it('moves on with the partition where nothing comes for the organisation, so tha
   const { log } = await write([one, { ...one, org: 'other' }, { ...one, org: 'other', refused: [true] }])
   const { positions } = await createReader(log)('nobody', new Map([[shop, { generation: 0, next: {} }]]), 10)
   expect(positions.get(shop)?.generation).toBe(1)
+})
+
+it('goes on where an erasure took a batch out of the log, with what others had in it; and never between two of the same version', async () => {
+  const { log, expected } = await write([one, one, one])
+  for (const batches of log.values()) batches.delete(1)
+  // A record that stayed without its person has the version after its own, which is that of the next record.
+  const left = [0, 2, 2].map((index, n) => ({ shop_id: `left ${n}`, version: versionOf(1, index) }))
+  const read = createReader(log, async (_, { topic }, { offset }) =>
+    topic === submittedTopic('shops', 0) && offset === 1 ? (left as unknown as AcceptedEvent[]) : undefined,
+  )
+  const ids = expected.map(({ id }) => id)
+  for (const most of [1, 2, 3, 4, 5, 10]) {
+    const got: unknown[] = []
+    for (let at: Positions = new Map([[shop, { generation: 0, next: {} }]]); ; ) {
+      const { events, positions, isEnd } = await read('acme', at, most)
+      expect(events.length).toBeLessThanOrEqual(most + 1)
+      got.push(...events.map(({ event }) => event.shop_id))
+      at = positions
+      if (isEnd) break
+    }
+    expect(got).toEqual([...ids.slice(0, 2), 'left 0', 'left 1', 'left 2', ...ids.slice(4)])
+  }
 })
