@@ -1,4 +1,4 @@
-import { findHoles } from '#ledger/erasures/erasures.js'
+import { findHoles } from '#ledger/erasures/holes.js'
 import type { Generation } from '#ledger/layout/layout.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { laneOf, partitionOfLane } from '#platform/kafka/partitions.js'

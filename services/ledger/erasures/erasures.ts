@@ -126,37 +126,3 @@ export const endErasure = async (
     details: { status: end.status },
   })
 }
-
-/** Notes which batches are no longer in the submitted log. */
-export const noteHoles = async (
-  db: Database,
-  erasureId: string,
-  holes: readonly { topic: string; partition: number; offset: number }[],
-): Promise<void> => {
-  await db.query(
-    `insert into erasure.holes (topic, partition, submitted_offset, erasure_id)
-    select topic, partition, submitted_offset, $1
-    from unnest($2::text[], $3::integer[], $4::bigint[]) given (topic, partition, submitted_offset)
-    on conflict do nothing`,
-    [
-      erasureId,
-      holes.map(({ topic }) => topic),
-      holes.map(({ partition }) => partition),
-      holes.map(({ offset }) => offset),
-    ],
-  )
-}
-
-/** Which of these batches were removed from the submitted log. */
-export const findHoles = async (
-  db: Database,
-  at: { topic: string; partition: number },
-  offsets: readonly number[],
-): Promise<Set<number>> => {
-  const rows = await rowsOf<{ offset: number }>(
-    db,
-    `select submitted_offset as offset from erasure.holes where topic = $1 and partition = $2 and submitted_offset = any ($3::bigint[])`,
-    [at.topic, at.partition, offsets],
-  )
-  return new Set(rows.map(({ offset }) => offset))
-}

@@ -62,6 +62,10 @@ export type StoredDecisions = {
   prunedBefore: (at: TopicPartition) => Promise<number | undefined>
   /** The losses that operators have accepted in a partition. */
   acceptedLosses: (at: TopicPartition) => Promise<readonly AcceptedLoss[]>
+  /** Batches of a partition that an erasure took out of the log. */
+  holes: (at: TopicPartition) => Promise<ReadonlySet<number>>
+  /** When an erasure last had topics compacted, whatever their lag; undefined where none ever had. */
+  erasedAt: () => Promise<number | undefined>
 }
 
 /** From this moment on, and up to but without that one, in milliseconds; up to now where there is no `until`. */

@@ -1,4 +1,5 @@
 import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
+import { findHoles, findLastErased } from '#ledger/erasures/holes.js'
 import { readLayout } from '#ledger/layout/check-layout.js'
 import { findGenerations, publishedOf } from '#ledger/layout/layout.js'
 import { findVerdicts } from '#ledger/verdicts.js'
@@ -47,6 +48,8 @@ export const verify = async (
     waits: (batchIds: readonly string[]) => findWaitsOfBatches(pool, batchIds),
     prunedBefore: (at: TopicPartition) => findPrunedBefore(pool, at),
     acceptedLosses: (at: TopicPartition) => findAcceptedLosses(pool, at),
+    holes: (at: TopicPartition) => findHoles(pool, at),
+    erasedAt: () => findLastErased(pool),
   }
   const layout = await readLayout(pool)
   const generations = (await findGenerations(pool)).filter(({ state }) => state !== 'coming')

@@ -38,7 +38,7 @@ export const checkWaits = async (
     for (const batch of some) {
       for (const place of batch.places) {
         const row = rows.get(`${batch.batchId}/${place}`)
-        if (row) checkState(subject, batch, row, readUntil)
+        if (row) await checkState(subject, batch, row, readUntil)
         else if (kept.has(batch.batchId)) {
           const where = `record ${place} of batch ${batch.batchId}`
           subject.differences.add({ kind: 'wait_missing', type: batch.one.type.type, where, found: 'no row of it' })
@@ -48,12 +48,12 @@ export const checkWaits = async (
   }
 }
 
-const checkState = (
+const checkState = async (
   subject: Subject,
   { one, partition: begunAt, end }: WaitingBatch,
   row: Wait,
   readUntil: number,
-): void => {
+): Promise<void> => {
   const { differences } = subject
   const { counts, type, expectations, endedAnew } = one
   const where = `record ${row.place} of batch ${row.batchId}`
@@ -66,6 +66,8 @@ const checkState = (
     case 'refused':
       // What it says otherwise than the log is found from the other side. Where verdicts are no longer kept, that one may be among them.
       if (endedAnew.has(nameOf(row)) || row.changedAt.getTime() >= readUntil || counts.forgotten > 0) return
+      // An erasure may have taken the batch that says so.
+      if (await hasHoles(subject, type.type, begunAt)) return
       differences.add({ kind: 'wait_disagrees', type: type.type, where, found: 'refused, but nowhere in the log' })
       return
     case 'accepted': {
@@ -83,7 +85,9 @@ const checkState = (
       if (isThere && decided?.origins?.get(index) === row.batchId) return
       // A later generation may have been decided further than this looked.
       if (!decided && isLater) return
-      const place = `${submittedTopic(type.type, generation)}/${partition}@${offset}`
+      const topic = submittedTopic(type.type, generation)
+      if (!decided && (await subject.decisions.holes({ topic, partition })).has(offset)) return
+      const place = `${topic}/${partition}@${offset}`
       const found = `accepted with version ${row.acceptedVersion}, but at ${place} it was not`
       differences.add({ kind: 'wait_disagrees', type: type.type, where, found })
       return
@@ -91,6 +95,12 @@ const checkState = (
     default:
       row.state satisfies never
   }
+}
+
+const hasHoles = async ({ layouts, decisions }: Subject, type: string, partition: number): Promise<boolean> => {
+  for (const { generation } of layouts)
+    if ((await decisions.holes({ topic: submittedTopic(type, generation), partition })).size > 0) return true
+  return false
 }
 
 const countOf = { waiting: 'waitingForReferences', superseded: 'superseded', cancelled: 'cancelled' } as const

@@ -45,8 +45,10 @@ export const forgiveCompacted = async (
 ): Promise<void> => {
   const lag = compactionLagOf(subject, type)
   if (lag === undefined) return
+  // An erasure has Kafka compact at once what the lag would keep.
+  const compactedUntil = Math.max(subject.now - lag, (await subject.decisions.erasedAt()) ?? 0)
   const old = [...expectations.all()].filter(
-    (expected) => expected.decidedAt < subject.now - lag && missingOf(expected, 'accepted').length > 0,
+    (expected) => expected.decidedAt < compactedUntil && missingOf(expected, 'accepted').length > 0,
   )
   if (old.length === 0) return
   const highest = await highestOf(subject, type, marksOf(old))

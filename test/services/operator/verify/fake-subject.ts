@@ -60,6 +60,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
     messages.push({ offset, timestamp, key, value })
     return offset
   }
+  const erased: { holes: Map<string, Set<number>>; at: number | undefined } = { holes: new Map(), at: undefined }
   const messagesIn = (topic: string, partition: number): Received[] => log.get(placeOf({ topic, partition })) ?? []
 
   const types = new Map<string, CheckedType>(
@@ -140,6 +141,8 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
       waits: async (ids) => waits.filter(({ batchId }) => ids.includes(batchId)),
       prunedBefore: async () => undefined,
       acceptedLosses: async () => [],
+      holes: async (at) => erased.holes.get(placeOf(at)) ?? new Set(),
+      erasedAt: async () => erased.at,
     },
     rows: {
       settle: async () => {},
@@ -151,6 +154,8 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
 
   return {
     subject,
+    /** What erasures took out of the log, by `topic/partition`, and when the last of them had topics compacted. */
+    erased,
     /** What Postgres knows of records that wait or waited. */
     waits,
     /** What ClickHouse holds: rows accepted in the range and before it, by key; how many rejections of each batch. */

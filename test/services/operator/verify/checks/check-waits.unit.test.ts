@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Wait } from '#ledger/waiting/look-up.js'
-import { laneOf } from '#platform/kafka/partitions.js'
+import { laneOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Resumed, SubmittedBatch } from '#schemas/events.js'
 import { offer } from '#schemas/records/offer.js'
 import { versionOf } from '#schemas/version.js'
@@ -181,6 +181,27 @@ describe('finds a row that tells another end than the log', () => {
     expect(found.map(([kind]) => kind)).toEqual(['wait_disagrees'])
     expect(found[0]?.[2]).toContain(words)
   })
+})
+
+it.each([
+  { state: 'accepted' as const, acceptedVersion: versionOf(1, 0) },
+  { state: 'refused' as const, acceptedVersion: null },
+])('does not miss in the log what an erasure took out of it: $state', async (end) => {
+  const check = async (isErased: boolean) => {
+    const system = withWaiting()
+    const [begun] = await readSubmitted(system.subject, system.ends())
+    const place = { topic: 'weir.submitted.offers', partition: begun?.partition ?? 0 }
+    // The batch that decided it lay at offset 1.
+    system.append(place.topic, place.partition, 'acme', null)
+    const next = batchOf(offer, [sampleOf(offer, { offer_id: idInFirstLane(1) })])
+    system.decide(offer, next, system.submit(offer, next))
+    Object.assign(system.waitAt(1), end)
+    if (isErased) system.erased.holes.set(placeOf(place), new Set([1]))
+    await checkWaits(system.subject, await readSubmitted(system.subject, system.ends()), later)
+    return system.found().map(([kind]) => kind)
+  }
+  expect(await check(false)).toEqual(['wait_disagrees'])
+  expect(await check(true)).toEqual([])
 })
 
 it('does not miss in the log what may have been refused since it was read', async () => {

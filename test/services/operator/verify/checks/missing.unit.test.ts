@@ -14,8 +14,9 @@ const lag = Number(config['min.compaction.lag.ms'])
 const { interaction } = catalogue
 
 /** Two records of one batch whose events are gone from the topic; of the first one a newer event is there. */
-const gone = async (type: RecordType, decided_at: number) => {
+const gone = async (type: RecordType, decided_at: number, erasedAt?: number) => {
   const system = createFakeSubject({ types: [type] })
+  system.erased.at = erasedAt
   const batch = batchOf(type, [sampleOf(type), sampleOf(type)])
   system.decide(type, batch, system.submit(type, batch), { decided_at })
   const newer = batchOf(type, [sampleOf(type)])
@@ -31,6 +32,12 @@ it('forgives an event that a newer one of its key has replaced, once it is old e
   const { missing, counts, batchId } = await gone(tag, now - lag - 1)
   expect(missing).toEqual([`record 1 of batch ${batchId}`])
   expect(counts.compacted).toBe(1)
+})
+
+it('forgives what an erasure had Kafka compact before its time, and nothing that came after', async () => {
+  const young = now - 3_600_000
+  expect((await gone(tag, young, young + 1)).counts.compacted).toBe(1)
+  expect((await gone(tag, young, young)).missing).toHaveLength(2)
 })
 
 it('forgives nothing that compaction has to leave alone for now', async () => {
