@@ -16,7 +16,7 @@ export type World = {
   /** How much more of the organisation may begin to wait. */
   roomToWait: Room
   /** Whether the person was erased whom a record names, or in whose text that person's id stands. Undefined where nobody was erased. */
-  isErased?: ((record: SubmittedRecord | string) => boolean) | undefined
+  isErased?: ((record: Readonly<Record<string, unknown>> | string) => boolean) | undefined
   /** How many bytes the record at this index of the batch takes while it waits. */
   sizeOf: (index: number) => number
 }
@@ -253,7 +253,7 @@ const personErased: Problem = {
 }
 
 /** What is refused because a person was erased has nothing of that person: not even the id. */
-const nobodys = (index: number): Refused => ({ index, id: null, problems: [personErased] })
+export const nobodys = (index: number): Refused => ({ index, id: null, problems: [personErased] })
 export const isOfErased = ({ problems }: { problems: readonly Problem[] }): boolean =>
   problems.some(({ code }) => code === 'person_erased')
 

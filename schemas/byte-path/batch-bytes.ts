@@ -77,6 +77,14 @@ export const createIdOf = (type: RecordType): ((record: Pick<OutgoingRecord, 'av
   return ({ avro: bytes, at }) => String(untilId.decode(bytes, at).value[type.id])
 }
 
+/** Reads the values of a record; `isBare` where those that the service adds are still missing. */
+export const createValuesOf = (
+  type: RecordType,
+): ((record: Pick<OutgoingRecord, 'avro' | 'at'>, isBare: boolean) => Values) => {
+  const { columns, fields } = partsOf(type)
+  return ({ avro: bytes, at }, isBare) => (isBare ? fields : columns).decode(bytes, at).value
+}
+
 type SchemaField = { name: string; type: AvroSchema }
 type SchemaRecord = { type: 'record'; name: string; fields: SchemaField[] }
 

@@ -9,6 +9,7 @@ export {
   createBatchCodec,
   createIdOf,
   createValuesEncoder,
+  createValuesOf,
   type OutgoingBatch,
   type OutgoingRecord,
   recordIn,

@@ -238,10 +238,14 @@ create table erasure.persons (
   org_id text not null,
   name_sha256 bytea not null,
   erasure_id uuid not null,
+  -- When integrity last refused a record of the person, which lies in the log since: the erasure is done once more,
+  -- some time after.
+  seen_at timestamptz(3),
   constraint persons_pkey primary key (org_id, name_sha256),
   constraint persons_erasure_id_fkey foreign key (erasure_id) references erasure.erasures(erasure_id),
   constraint persons_org_id_fkey foreign key (org_id) references erasure.gates(org_id)
 );
+create index persons_seen on erasure.persons (seen_at) where seen_at is not null;
 
 -- Batches that were removed from the submitted log. What others had in them is in the accepted topics and in
 -- ClickHouse.

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
+import { createGateMemory } from '#ledger/erasures/gate-memory.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
 import { findGenerations } from '#ledger/layout/layout.js'
@@ -48,6 +49,7 @@ import { openNetwork } from './network/network.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
 import { openRetries } from './retries/retries.js'
+import { createHideErased, createSubmitHidden } from './stream/hide-erased.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
@@ -139,7 +141,11 @@ await runService(log, async (onStop, crash) => {
   every(2_000, backlog.tick)
   const lag = createLag({ places: stream.places, verdicts, backlog, most: config.MAX_LAG_MS })
   const load = createLoad(boundsOf(config), figures)
-  const submit = createSubmit({
+  const gates = createGateMemory(pool, log)
+  await gates.look()
+  every(2_000, gates.look)
+  const hideErased = createHideErased(catalogue, gates)
+  const submitAll = createSubmit({
     publish: stream.publish,
     // The rest is for the answer.
     publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
@@ -149,6 +155,7 @@ await runService(log, async (onStop, crash) => {
     figures,
     now: elapsed,
   })
+  const submit = createSubmitHidden(submitAll, hideErased, gates)
 
   const parts = {
     kafka: stream.check,
@@ -255,6 +262,7 @@ await runService(log, async (onStop, crash) => {
     shortestWait: config.MIN_WAIT_SECONDS * 1000,
     sendLater: (send, isAlone) => (isAlone ? setImmediate(send) : setTimeout(send, config.INTERACTION_GATHER_MS)),
     findKnown: createFindKnown(pool),
+    hideErased,
     findCurrent: createFindCurrent(
       { pool, clickhouse: boundedReader(clickhouse), catalogue },
       createReads(undefined, 'what is current', ofCurrent),

@@ -41,6 +41,8 @@ export type Taken = {
   keyed: TakenInteraction[]
   requests: DecidedRequest[]
   waits: WaitChanges
+  /** Erased persons whose records were refused: by the hash of the name. */
+  seen: { orgId: string; hash: string }[]
 }
 
 /** Decides new batches one after another, in the order of the log: a keyed interaction is known to the batches after it. */
@@ -49,7 +51,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   const takenBefore = new Map(world.takenBefore)
   const bodies = new Map(world.bodies)
   const waits = createWaitsOfFetch(at, world.waiting, world.sizeOf)
-  const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [], waits: waits.changes }
+  const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [], waits: waits.changes, seen: [] }
   for (const one of fresh) {
     const { batch, offset } = one
     const before = world.forgotten?.get(batch.batch_id)
@@ -59,7 +61,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
       batch,
       {
         isKnown: before ? asItWas(isKnown, missingOf(at.type, batch, before)) : isKnown,
-        isErased: gate && createIsErased(at.type, gate),
+        isErased: gate && createIsErased(at.type, gate, (hash) => taken.seen.push({ orgId: batch.org_id, hash })),
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
         bodyOf: (requestId) => bodies.get(requestId),
         waiting: (id) => waits.of(batch.org_id, id),

@@ -1,6 +1,6 @@
 import { findAcceptedLosses, findCursor, type HeldCursor, lockCursor, moveCursor } from '#ledger/cursors.js'
 import { type Entity, findIndexId } from '#ledger/entities.js'
-import { type Gate, type Gates, noGates } from '#ledger/erasures/gates.js'
+import { type Gate, type Gates, noGates, noteSeen } from '#ledger/erasures/gates.js'
 import * as fence from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { type ForgottenVerdict, takeForgotten } from '#ledger/mending/forgotten-verdicts.js'
@@ -108,6 +108,7 @@ export const takeDecisions = async <One extends fence.Submitted>(
     insertKeyedInteractions(connection, taken.keyed),
     insertVerdicts(connection, taken.verdicts),
     insertKeyedRequests(connection, taken.requests),
+    taken.seen.length > 0 && noteSeen(connection, taken.seen),
     moves && moveCursor(connection, at, { next: Math.max(at.next, decidedUntil), replayedFrom }),
   ])
   await waits.storeWaits(connection, taken.waits, messageOf, now)

@@ -6,6 +6,7 @@ import { createDecide } from '#schemas/decide.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
+import type { HideErased } from '../stream/hide-erased.js'
 import { answeredBefore, type Upload, type UploadResult } from './upload.js'
 
 /** Finds out which of these references point to records of the organisation that integrity has accepted. */
@@ -17,7 +18,7 @@ export type FindKnown = (
 /** What an upload of this type would be answered now. Nothing is published or stored, no Idempotency-Key used up. */
 export const createDryRun = (
   type: RecordType,
-  deps: { findKnown: FindKnown; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+  deps: { findKnown: FindKnown; hideErased: HideErased; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
 ) => {
   const referencesOf = createReferencesOf(type)
   const decide = createDecide(type)
@@ -27,7 +28,7 @@ export const createDryRun = (
     const before = await answeredBefore(upload, deps)
     if ('error' in before || 'results' in before) return before
     // As integrity would read them.
-    const batches = upload.batches.map((batch) => decode(encode(batch)))
+    const batches = (await deps.hideErased(type.type, upload.batches)).map((batch) => decode(encode(batch)))
     const references = batches.flatMap(({ records }) => records.flatMap((record) => referencesOf(record as Values)))
     // Asked even where there are no references: while Postgres is away the upload would not be decided either.
     const isKnown = await deps.findKnown(upload.orgId, references)

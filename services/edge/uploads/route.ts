@@ -19,6 +19,7 @@ import type { RateLimits } from '../limits/rates.js'
 import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
+import type { HideErased } from '../stream/hide-erased.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
 import { formOf, type Preferences, readPrefer, readRecords } from './envelope.js'
 import { createCheckVersions, type FindCurrent, type NoteMend, readIfVersion } from './if-version.js'
@@ -33,6 +34,7 @@ export type UploadDeps = {
   store: Pick<VerdictStore, 'ofRequest'>
   notes: Pick<RequestNotes, 'open'>
   findKnown: FindKnown
+  hideErased: HideErased
   findCurrent: FindCurrent
   noteMend: NoteMend
   lag: Lag

@@ -85,6 +85,29 @@ export const runningErasures = (db: Database, most: number): Promise<Erasure[]> 
     [most],
   )
 
+/**
+ * Begins erasures once more whose persons were sent again: what integrity refused of them lies in the log. Not at once, since who sends
+ * somebody once sends them again soon, and a run reads all topics.
+ */
+export const reopenErasures = async (db: Database, afterSeconds: number): Promise<number> =>
+  changedBy(
+    db,
+    `update erasure.erasures e
+    set status = 'running', step = 'asked', ended_at = null, known = '{"customerIds": [], "userIds": []}'
+    where status = 'done' and erasure_id in (
+      select erasure_id from erasure.persons where seen_at < now() - make_interval(secs => $1)
+    )`,
+    [afterSeconds],
+  )
+
+/** What came of these persons until now is going to be read, and removed. */
+export const forgetSeen = (db: Database, erasureIds: readonly string[]): Promise<number> =>
+  changedBy(
+    db,
+    `update erasure.persons set seen_at = null where erasure_id = any ($1::uuid[]) and seen_at is not null`,
+    [erasureIds],
+  )
+
 export const findErasures = (db: Database, erasureIds: readonly string[]): Promise<Erasure[]> =>
   rowsOf(db, `select ${columns} from erasure.erasures where erasure_id = any ($1::uuid[]) order by asked_at`, [
     erasureIds,

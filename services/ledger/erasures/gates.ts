@@ -12,8 +12,11 @@ export type Gates = { of: (db: Database, orgIds: readonly string[]) => Promise<R
 export const hashOfName = (salt: Buffer, name: string): Buffer =>
   createHash('sha256').update(salt).update(name.toLowerCase()).digest()
 
-export const isBehind = ({ salt, hashes }: Gate, name: string): boolean =>
-  hashes.has(hashOfName(salt, name).toString('hex'))
+/** The hash of a name that is behind the gate. */
+export const hashBehind = ({ salt, hashes }: Gate, name: string): string | undefined => {
+  const hash = hashOfName(salt, name).toString('hex')
+  return hashes.has(hash) ? hash : undefined
+}
 
 /** Asked in each transaction, so that no decision relies on what was known before; the hashes are read only where they have changed. */
 export const createGates = (): Gates => {
@@ -39,7 +42,7 @@ export const createGates = (): Gates => {
 
 export const noGates: Gates = { of: async () => new Map() }
 
-const readGate = async (db: Database, orgId: string): Promise<Gate> => {
+export const readGate = async (db: Database, orgId: string): Promise<Gate> => {
   const rows = await rowsOf<{ salt: Buffer; hash: string | null }>(
     db,
     `select salt, encode(name_sha256, 'hex') as hash
@@ -52,6 +55,16 @@ const readGate = async (db: Database, orgId: string): Promise<Gate> => {
     hashes: new Set(rows.flatMap(({ hash }) => (hash === null ? [] : [hash]))),
   }
 }
+
+/** Notes that records of these persons came and were refused: they lie in the log now. */
+export const noteSeen = (db: Database, seen: readonly { orgId: string; hash: string }[]): Promise<number> =>
+  changedBy(
+    db,
+    `update erasure.persons p set seen_at = now()
+    from unnest($1::text[], $2::text[]) given (org_id, hash)
+    where p.org_id = given.org_id and p.name_sha256 = decode(given.hash, 'hex')`,
+    [seen.map(({ orgId }) => orgId), seen.map(({ hash }) => hash)],
+  )
 
 /** The salt of an organisation, which is made when it first has somebody erased. */
 export const saltOf = async (db: Database, orgId: string): Promise<Buffer> => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
-import { type Counted, type Erasure, noteErasure } from '#ledger/erasures/erasures.js'
+import { type Counted, type Erasure, forgetSeen, noteErasure } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, openGate, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
 import { findGenerations } from '#ledger/layout/layout.js'
@@ -60,6 +60,10 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
       real.filter(({ orgId }) => orgId === one.orgId),
     )
   await untilDecided(deps)
+  await forgetSeen(
+    pool,
+    real.map(({ erasureId }) => erasureId),
+  )
 
   await step('reading the topics')
   const whoIsNamed = createWhoIsNamed(sought)
@@ -108,9 +112,8 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
 
   await step('taking the person out of the tables', real)
   for (const one of soughtReal) {
-    const own = real.filter(({ orgId }) => orgId === one.orgId)
     await tables.remove(one, signal)
-    await removeFromPostgres(pool, one, own)
+    await removeFromPostgres(pool, one)
   }
   for (const { orgId, erasureId, afterwards } of real)
     if (afterwards === 'new') await inTransaction(pool, (connection) => openGate(connection, orgId, erasureId))

@@ -1,7 +1,6 @@
 import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, type Database, rowsOf } from '#platform/postgres/rows.js'
-import { isUuid } from '#schemas/uuid.js'
 import type { Sought } from './who-is-named.js'
 
 // What the services' tables have of persons. Which columns there are Postgres itself is asked: so none is forgotten. A UUID in a text is
@@ -91,15 +90,13 @@ export const endWaits = (pool: Pool, { orgId }: Sought, erasures: readonly Erasu
   )
 }
 
-export const removeFromPostgres = async (pool: Pool, sought: Sought, erasures: readonly Erasure[]): Promise<void> => {
-  const hashes = [...sought.persons.values()].flat()
-  const uuids = namesOf(erasures).filter(isUuid)
+export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<void> => {
+  const values = valuesOf(sought, [...sought.persons.values()].flat())
   const touched = new Set<string>()
   for (const column of await findColumns(pool)) {
     const condition = isNamed(column)
     if (!condition) continue
-    const { table, column: name } = column
-    const values = valuesOf(sought, hashes)
+    const { table } = column
     const changed =
       column.type === 'uuid'
         ? await changedBy(
@@ -107,13 +104,31 @@ export const removeFromPostgres = async (pool: Pool, sought: Sought, erasures: r
             `delete from ${table} where ${condition} ${table === 'integrity.waiting' ? `and state <> 'waiting'` : ''}`,
             values,
           )
-        : await changedBy(
-            pool,
-            `update ${table} set ${name} = regexp_replace(${name}::text, $4, '${nobody}', 'gi')::${column.type} where ${condition}`,
-            [...values, uuids.join('|')],
-          )
+        : await replaceIds(pool, column, condition, values)
     if (changed > 0) touched.add(table)
   }
   // What was removed is on the disk until its page is cleaned.
   for (const table of touched) await pool.query(`vacuum ${table}`)
+}
+
+/** In place of each id of a person: nobody's. Which ids those are only their hashes tell. */
+const replaceIds = async (
+  pool: Pool,
+  { table, column, type }: Column,
+  condition: string,
+  values: unknown[],
+): Promise<number> => {
+  const ids = await rowsOf<{ id: string }>(
+    pool,
+    `select distinct lower(found[1]) as id
+    from ${table}, regexp_matches(${column}::text, '${anyUuid}', 'g') found
+    where ${condition} and sha256($1::bytea || convert_to(lower(found[1]), 'UTF8')) = any ($2::bytea[])`,
+    values,
+  )
+  if (ids.length === 0) return 0
+  return changedBy(
+    pool,
+    `update ${table} set ${column} = regexp_replace(${column}::text, $4, '${nobody}', 'gi')::${type} where ${condition}`,
+    [...values, ids.map(({ id }) => id).join('|')],
+  )
 }

@@ -7,12 +7,14 @@ import { type EraseDeps, erase } from './erase.js'
 import { checkErased, signProof } from './prove.js'
 
 const mostAtOnce = 10_000
+const againAfter = 3_600
 // Of all services, one erases: Kafka's topics have one set of settings.
 const lock = 7_270_011
 
 /** Does what erasures are asked for, all that there are at once; resolves to whether all of them have ended. */
 export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
   const { pool } = deps
+  await ledger.reopenErasures(pool, againAfter)
   const asked = await ledger.runningErasures(pool, mostAtOnce)
   if (asked.length === 0) return true
   const connection = await pool.connect()

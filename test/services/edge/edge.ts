@@ -91,6 +91,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     downloads: [],
     store,
     notes,
+    hideErased: async (_, batches) => batches,
     findKnown: async (orgId) => {
       if (store.isAway) throw new Unavailable('Postgres is away')
       return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)

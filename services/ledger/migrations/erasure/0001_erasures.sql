@@ -47,9 +47,13 @@ create table erasure.persons (
   org_id text not null references erasure.gates (org_id),
   name_sha256 bytea not null,
   erasure_id uuid not null references erasure.erasures (erasure_id),
+  seen_at timestamptz(3),
   primary key (org_id, name_sha256)
 );
+create index persons_seen on erasure.persons (seen_at) where seen_at is not null;
 comment on table erasure.persons is 'Whose records are refused, by hashes of the ids with the secret salt of the organisation.';
+
+comment on column erasure.persons.seen_at is 'When integrity last refused a record of the person, which lies in the log since: the erasure is done once more, some time after.';
 
 create table erasure.holes (
   topic text not null,

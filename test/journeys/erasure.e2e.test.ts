@@ -1,0 +1,176 @@
+import { createPublicKey, randomUUID, verify } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, expect, it } from 'vitest'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
+import { createPool } from '#platform/postgres/postgres.js'
+import { customer } from '#schemas/records/customer.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { shop } from '#schemas/records/shop.js'
+import { studentFavourite } from '#schemas/records/student-favourite.js'
+import { transaction } from '#schemas/records/transaction.js'
+import { eventually } from '../support/eventually.js'
+import { runWeir } from '../support/run-weir.js'
+import { sampleOf } from '../support/sample.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+
+// A customer is forgotten, another one is taken out of what stays for sums, and a third one, whose records came in the same batches, keeps
+// all of it. What test/services/persons, …/feeds and …/verify hold each by itself, on a whole system.
+
+const log = pino({ level: 'silent' })
+const pool = createPool(system.env.POSTGRES_URL, log, 2)
+const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'erasure-test', log })
+afterAll(() => pool.end())
+
+const { name: org, uploader } = await newOrganisation('forget')
+const required = { onlyRequired: true }
+const personOf = (interactionsAs: string = randomUUID()) => ({ id: randomUUID(), user: interactionsAs })
+const [ann, bob, cy] = [personOf(), personOf(), personOf()]
+const people = [ann, bob, cy]
+
+type Erasure = { erasure_id: string; status: string; problem: string | null; found: { where: string; count: number }[] }
+type Event = { type: string; id: string; record: Record<string, unknown> }
+
+/** Wherever these ids stand: messages of all topics, rows of all tables of ClickHouse and Postgres. */
+const placesOf = async (ids: readonly string[]): Promise<string[]> => {
+  const places = new Set<string>()
+  const isIn = (text: string) => ids.some((id) => text.toLowerCase().includes(id.toLowerCase()))
+  const topics = await kafka.withAdmin((admin) => admin.listTopics())
+  const own = topics.filter((topic) => topic.startsWith('weir.') && topic !== 'weir.canary')
+  await readTopics(kafka, await stretchesOf(kafka, own), async ({ topic, messages }) => {
+    for (const { key, value } of messages) if (isIn(`${key} ${value?.toString('latin1') ?? ''}`)) places.add(topic)
+  })
+  const tables = await analyst.query<{ name: string }>(
+    `select name from system.tables where database = 'weir' and engine like '%MergeTree%'
+    and name in (select table from system.columns where database = 'weir' and name = 'org_id')`,
+  )
+  for (const { name } of tables)
+    if (isIn(JSON.stringify(await analyst.query(`select * from weir.${name} where org_id = {org:String}`, { org }))))
+      places.add(`clickhouse ${name}`)
+  const { rows } = await pool.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  )
+  for (const { name } of rows) {
+    const found = await pool.query(
+      `select from ${name} t where exists (
+        select from unnest($1::text[]) id
+        where position(id in lower(t::text)) > 0 or position(encode(convert_to(id, 'UTF8'), 'hex') in t::text) > 0
+      ) limit 1`,
+      [ids],
+    )
+    if (found.rowCount) places.add(`postgres ${name}`)
+  }
+  return [...places].sort()
+}
+
+const ask = async (body: Record<string, unknown>): Promise<Erasure> => {
+  const answer = await uploader.send<Erasure>('POST', '/v1/erasures', JSON.stringify(body))
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+  return answer.body
+}
+const ended = ({ erasure_id }: Erasure): Promise<Erasure> =>
+  eventually(async () => {
+    const { body } = await uploader.get<Erasure>(`/v1/erasures/${erasure_id}`)
+    expect(body).toMatchObject({ status: 'done', problem: null })
+    return body
+  }, 240_000)
+const amounts = async (): Promise<[number, number]> => {
+  const [row] = await analyst.query<{ count: string; amount: string }>(
+    'select count() as count, sum(amount) as amount from weir.transactions where org_id = {org:String}',
+    { org },
+  )
+  return [Number(row?.count), Number(row?.amount)]
+}
+
+it('forgets a person everywhere, keeps all of others, and proves it', async () => {
+  const { body: feed } = await uploader.get<{ next: string }>('/v1/feeds/transactions?after=now')
+  const aShop = sampleOf(shop)
+  await uploader.upload('shops', [aShop])
+  await uploader.upload(
+    'customers',
+    people.map(({ id, user }) => sampleOf(customer, { customer_id: id, user_id: user, region: 'IE' }, required)),
+  )
+  const purchaseOf = ({ id }: { id: string }, shop_id: unknown = aShop.shop_id) =>
+    sampleOf(transaction, { shop_id, student_id: id, region: 'IE', amount: 10, savings: 1 }, required)
+  const bought = people.map((person) => purchaseOf(person))
+  await uploader.upload('transactions', bought)
+  for (const { id, user } of people) {
+    await uploader.upload('student-favourites', [
+      sampleOf(studentFavourite, { customer_id: id, shop_id: aShop.shop_id }, required),
+    ])
+    const touch = { item_type: 'SHOP', item_id: aShop.shop_id, user_id: user.toUpperCase() }
+    expect((await uploader.interact(sampleOf(interaction, touch, required))).status).toBe(201)
+    await uploader.upload('transactions', [{ ...purchaseOf({ id }), amount: -1 }])
+  }
+  const missing = sampleOf(shop)
+  const waiting = people.map((person) => purchaseOf(person, missing.shop_id))
+  await uploader.upload('transactions?missing_references=wait', waiting)
+  await eventually(async () => expect(await amounts()).toEqual([3, 30]))
+  await untilQuiet(system.env.KAFKA_BROKERS)
+
+  const dry = await ended(await ask({ person_id: ann.id, mode: 'erase', dry_run: true }))
+  const before = await placesOf([ann.id, ann.user])
+  expect(before).toEqual(
+    expect.arrayContaining(['weir.submitted.customers', 'weir.accepted.customers', 'weir.rejected', 'weir.interactions']),
+  )
+  expect(dry.found.map(({ where }) => where)).toEqual(
+    expect.arrayContaining(['weir.interactions', 'weir.customers_log', 'integrity.entities.id']),
+  )
+
+  const asked = await ask({ person_id: ann.id, mode: 'erase' })
+  // Asked again, it is the same; and a second one, at the same time, for whom sums are to stay.
+  expect((await ask({ person_id: ann.id, mode: 'erase' })).erasure_id).toBe(asked.erasure_id)
+  const other = await ask({ person_id: cy.user, mode: 'pseudonymise' })
+  // Meanwhile others upload.
+  await uploader.upload('transactions', [purchaseOf(bob)])
+  await ended(asked)
+  await ended(other)
+
+  expect(await placesOf([ann.id, ann.user, cy.id, cy.user])).toEqual([])
+  expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)
+  // What stays for sums: all but hers.
+  await eventually(async () => expect(await amounts()).toEqual([3, 30]))
+
+  // Of others nothing is lost: not from the topics, not from what waits, not for who reads the feed on from before.
+  const { body: kept } = await uploader.get<Record<'records' | 'refused' | 'waiting', unknown[]>>(
+    `/v1/persons/${bob.id}/export`,
+  )
+  expect([kept.records.length, kept.refused.length, kept.waiting.length]).toEqual([5, 1, 1])
+  await uploader.upload('shops', [missing])
+  await eventually(async () => expect(await amounts()).toEqual([4, 40]))
+  const events = await eventually(async () => {
+    const page = await uploader.get<{ events: Event[] }>(`/v1/feeds/transactions?after=${feed.next}&limit=100`)
+    expect(page.body.events).toHaveLength(4)
+    return page.body.events
+  })
+  expect(events.map(({ record }) => record.student_id ?? null).sort()).toEqual([bob.id, bob.id, bob.id, null].sort())
+  expect(events.map(({ id }) => id)).toEqual(
+    expect.arrayContaining([bought[1]?.transaction_id, bought[2]?.transaction_id]),
+  )
+
+  // The proof is checked with what it comes with, and names nobody.
+  const { rows } = await pool.query<{ report: string; signature: string; public_key: string; all: string }>(
+    `select report, signature, public_key, e::text as all from erasure.erasures e, erasure.signing_key where erasure_id = $1`,
+    [asked.erasure_id],
+  )
+  const proof = rows[0] as (typeof rows)[number]
+  const isSigned = (report: string) =>
+    verify(null, Buffer.from(report), createPublicKey(proof.public_key), Buffer.from(proof.signature, 'base64'))
+  expect([isSigned(proof.report), isSigned(proof.report.replace('"left":[]', '"left":[1]'))]).toEqual([true, false])
+  expect(JSON.parse(proof.report)).toMatchObject({ organisation: org, mode: 'erase', left: [] })
+
+  // Sent again, it is refused, and nothing of it gets into the log.
+  const back = { ...sampleOf(customer, { customer_id: ann.id, user_id: ann.user, region: 'IE' }, required) }
+  const again = await uploader.upload('customers', [back, sampleOf(customer, { region: 'IE' }, required)])
+  expect(again.body.batches[0]?.data.errors).toMatchObject([
+    { index: 0, id: null, problems: [{ code: 'person_erased' }] },
+  ])
+  await uploader.upload('customers', [{ ...back, region: 7 }])
+  expect((await uploader.interact(sampleOf(interaction, { user_id: ann.user }, required))).status).toBe(400)
+  await untilQuiet(system.env.KAFKA_BROKERS)
+  expect(await placesOf([ann.id, ann.user])).toEqual([])
+  const { exitCode, stdout } = await runWeir(['verify', '--org', org, '--since', '1h', '--json'], system.env)
+  expect([exitCode, JSON.parse(stdout).differences]).toEqual([0, []])
+}, 600_000)
