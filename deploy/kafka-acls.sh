@@ -33,11 +33,13 @@ sink --operation Write --topic weir.rejected
 sink --operation Read --group weir-sink --resource-pattern-type prefixed
 
 # Delivery is woken by verdicts, and reads the batches that webhooks are told of again. For a webhook that was away for long it reads the
-# tables, and sees how far integrity and the sink have come.
-delivery --operation Read --topic weir.submitted. --resource-pattern-type prefixed
-delivery --operation Read --topic weir.verdicts
-delivery --operation Describe --topic weir.accepted. --resource-pattern-type prefixed
-delivery --operation Describe --topic weir.interactions
+# tables, and sees how far integrity and the sink have come. Persons who are to be forgotten it looks for in all topics, and takes their
+# messages out: it appends messages without a value, and has the topics compacted for a while.
+delivery --operation Read --operation Write --operation AlterConfigs --topic weir.submitted. --resource-pattern-type prefixed
+delivery --operation Read --operation Write --operation AlterConfigs --topic weir.accepted. --resource-pattern-type prefixed
+delivery --operation Read --operation Write --operation AlterConfigs --topic weir.interactions --topic weir.rejected
+delivery --operation Read --operation Write --operation AlterConfigs --topic weir.verdicts --topic weir.waiting
+delivery --operation Read --operation Delete --group weir-reader- --resource-pattern-type prefixed
 delivery --operation Read --group weir-delivery
 delivery --operation Describe --group weir- --resource-pattern-type prefixed
 

@@ -113,7 +113,12 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   const dry = await ended(await ask({ person_id: ann.id, mode: 'erase', dry_run: true }))
   const before = await placesOf([ann.id, ann.user])
   expect(before).toEqual(
-    expect.arrayContaining(['weir.submitted.customers', 'weir.accepted.customers', 'weir.rejected', 'weir.interactions']),
+    expect.arrayContaining([
+      'weir.submitted.customers',
+      'weir.accepted.customers',
+      'weir.rejected',
+      'weir.interactions',
+    ]),
   )
   expect(dry.found.map(({ where }) => where)).toEqual(
     expect.arrayContaining(['weir.interactions', 'weir.customers_log', 'integrity.entities.id']),

@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { packageRoot } from '#platform/process/package-root.js'
 import { consumersOf } from '#schemas/derive/topic-reference/consumers.js'
+import { customer } from '#schemas/records/customer.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { freePorts } from '../../deploy/embedded/servers/ports.js'
@@ -42,6 +43,8 @@ beforeAll(async () => {
   closing.push(sink.stop)
   const integrity = await startService('integrity', variablesOf('weir-integrity'))
   closing.push(integrity.stop)
+  const delivery = await startService('delivery', variablesOf('weir-delivery'))
+  closing.push(delivery.stop)
   const PEERS = `integrity=${integrity.url},sink=${sink.url}`
   const edge = await startService('edge', { ...variablesOf('weir-edge'), PEERS })
   closing.push(edge.stop)
@@ -83,6 +86,22 @@ it('records come from the uploader to the analyst, and the operator finds nothin
     events: [{ id: shopId }],
   })
 })
+
+it('a person is forgotten', async () => {
+  const { key } = JSON.parse(await weir('keys', 'issue', '--org', org, '--json'))
+  const { upload, send, get } = createUploader(edgeUrl, key)
+  const [ann, bob] = [sampleOf(customer), sampleOf(customer)]
+  expect((await upload('customers', [ann, bob])).status).toBe(200)
+  const body = JSON.stringify({ person_id: ann.customer_id, mode: 'erase' })
+  const asked = await send<{ erasure_id: string }>('POST', '/v1/erasures', body)
+  expect(asked.status).toBe(202)
+  await eventually(async () => {
+    const erasure = await get(`/v1/erasures/${asked.body.erasure_id}`)
+    expect(erasure.body).toMatchObject({ status: 'done', problem: null })
+  }, 180_000)
+  expect((await get(`/v1/persons/${ann.customer_id}/export`)).status).toBe(404)
+  expect((await get(`/v1/persons/${bob.customer_id}/export`)).status).toBe(200)
+}, 240_000)
 
 describe('a downstream team gets in with the settings that its page names', () => {
   let consumers: Awaited<ReturnType<typeof openConsumers>>

@@ -25,7 +25,7 @@ export type GuardedKafka = {
   stop: () => Promise<void>
 }
 
-const users = ['weir-edge', 'weir-integrity', 'weir-sink', 'weir-operator'] as const
+const users = ['weir-edge', 'weir-integrity', 'weir-sink', 'weir-delivery', 'weir-operator'] as const
 export type User = (typeof users)[number]
 
 export const passwordOf = (user: User): string => `${user}-secret`
