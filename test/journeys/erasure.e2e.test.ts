@@ -1,8 +1,6 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
-import { createKafka } from '#platform/kafka/kafka.js'
-import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { customer } from '#schemas/records/customer.js'
 import { interaction } from '#schemas/records/interaction.js'
@@ -13,6 +11,7 @@ import { eventually } from '../support/eventually.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { untilQuiet } from '../support/system/groups.js'
+import { placesOf } from '../support/system/places-of.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 // A customer is forgotten, another one is taken out of what stays for sums, and a third one, whose records came in the same batches, keeps
@@ -20,7 +19,6 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const log = pino({ level: 'silent' })
 const pool = createPool(system.env.POSTGRES_URL, log, 2)
-const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'erasure-test', log })
 afterAll(() => pool.end())
 
 const { name: org, uploader } = await newOrganisation('forget')
@@ -31,39 +29,6 @@ const people = [ann, bob, cy]
 
 type Erasure = { erasure_id: string; status: string; problem: string | null; found: { where: string; count: number }[] }
 type Event = { type: string; id: string; record: Record<string, unknown> }
-
-/** Wherever these ids stand: messages of all topics, rows of all tables of ClickHouse and Postgres. */
-const placesOf = async (ids: readonly string[]): Promise<string[]> => {
-  const places = new Set<string>()
-  const isIn = (text: string) => ids.some((id) => text.toLowerCase().includes(id.toLowerCase()))
-  const topics = await kafka.withAdmin((admin) => admin.listTopics())
-  const own = topics.filter((topic) => topic.startsWith('weir.') && topic !== 'weir.canary')
-  await readTopics(kafka, await stretchesOf(kafka, own), async ({ topic, messages }) => {
-    for (const { key, value } of messages) if (isIn(`${key} ${value?.toString('latin1') ?? ''}`)) places.add(topic)
-  })
-  const tables = await analyst.query<{ name: string }>(
-    `select name from system.tables where database = 'weir' and engine like '%MergeTree%'
-    and name in (select table from system.columns where database = 'weir' and name = 'org_id')`,
-  )
-  for (const { name } of tables)
-    if (isIn(JSON.stringify(await analyst.query(`select * from weir.${name} where org_id = {org:String}`, { org }))))
-      places.add(`clickhouse ${name}`)
-  const { rows } = await pool.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
-  )
-  for (const { name } of rows) {
-    const found = await pool.query(
-      `select from ${name} t where exists (
-        select from unnest($1::text[]) id
-        where position(id in lower(t::text)) > 0 or position(encode(convert_to(id, 'UTF8'), 'hex') in t::text) > 0
-      ) limit 1`,
-      [ids],
-    )
-    if (found.rowCount) places.add(`postgres ${name}`)
-  }
-  return [...places].sort()
-}
 
 const ask = async (body: Record<string, unknown>): Promise<Erasure> => {
   const answer = await uploader.send<Erasure>('POST', '/v1/erasures', JSON.stringify(body))
@@ -111,7 +76,7 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await untilQuiet(system.env.KAFKA_BROKERS)
 
   const dry = await ended(await ask({ person_id: ann.id, mode: 'erase', dry_run: true }))
-  const before = await placesOf([ann.id, ann.user])
+  const before = await placesOf(org, [ann.id, ann.user])
   expect(before).toEqual(
     expect.arrayContaining([
       'weir.submitted.customers',
@@ -133,7 +98,7 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await ended(asked)
   await ended(other)
 
-  expect(await placesOf([ann.id, ann.user, cy.id, cy.user])).toEqual([])
+  expect(await placesOf(org, [ann.id, ann.user, cy.id, cy.user])).toEqual([])
   expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)
   // What stays for sums: all but hers.
   await eventually(async () => expect(await amounts()).toEqual([3, 30]))
@@ -175,7 +140,7 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await uploader.upload('customers', [{ ...back, region: 7 }])
   expect((await uploader.interact(sampleOf(interaction, { user_id: ann.user }, required))).status).toBe(400)
   await untilQuiet(system.env.KAFKA_BROKERS)
-  expect(await placesOf([ann.id, ann.user])).toEqual([])
+  expect(await placesOf(org, [ann.id, ann.user])).toEqual([])
   const { exitCode, stdout } = await runWeir(['verify', '--org', org, '--since', '1h', '--json'], system.env)
   expect([exitCode, JSON.parse(stdout).differences]).toEqual([0, []])
 }, 600_000)
