@@ -10,6 +10,8 @@ export const typeOfSubmitted = (topic: string): string => topic.slice(submittedT
 export const generationOfSubmitted = (topic: string): number => Number(/\.g(\d+)$/.exec(topic)?.[1] ?? 0)
 const suffixOf = (generation: number): string => (generation === 0 ? '' : `.g${generation}`)
 export const acceptedTopic = (type: string): string => streamOf(type)?.topic ?? `weir.accepted.${type}`
+export const isAcceptedTopic = (topic: string): boolean =>
+  topic.startsWith('weir.accepted.') || [...catalogue.all.values()].some(({ stream }) => stream?.topic === topic)
 export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
 export const waitingTopic = 'weir.waiting'

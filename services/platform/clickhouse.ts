@@ -80,8 +80,8 @@ export const createClickHouse = (url: string, options: Options = {}) => {
   return {
     cluster: options.cluster,
     /** A statement that answers no rows; one that inserts is an insert like any other. */
-    command: async (sql: string): Promise<void> => {
-      const clickhouse_settings = sql.startsWith('insert') ? await settingsOfInserts() : {}
+    command: async (sql: string, settings: ClickHouseSettings = {}): Promise<void> => {
+      const clickhouse_settings = sql.startsWith('insert') ? await settingsOfInserts() : settings
       await client.command({ query: sql, clickhouse_settings, ...cutOff })
     },
     /** Rows as objects; values are bound to the placeholders {name:Type}, never put into the text. */

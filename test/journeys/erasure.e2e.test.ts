@@ -40,7 +40,7 @@ const ended = ({ erasure_id }: Erasure): Promise<Erasure> =>
     const { body } = await uploader.get<Erasure>(`/v1/erasures/${erasure_id}`)
     expect(body).toMatchObject({ status: 'done', problem: null })
     return body
-  }, 240_000)
+  }, 120_000)
 const amounts = async (): Promise<[number, number]> => {
   const [row] = await analyst.query<{ count: string; amount: string }>(
     'select count() as count, sum(amount) as amount from weir.transactions where org_id = {org:String}',

@@ -129,6 +129,12 @@ export const noteErasure = async (db: Database, erasureId: string, changes: Chan
   ])
 }
 
+export const noteStep = (db: Database, erasureIds: readonly string[], step: string): Promise<number> =>
+  changedBy(db, `update erasure.erasures set step = $2, problem = null where erasure_id = any ($1::uuid[])`, [
+    erasureIds,
+    step,
+  ])
+
 /** From here on the row names nobody. */
 export const endErasure = async (
   db: Database,

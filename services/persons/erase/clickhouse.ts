@@ -7,12 +7,15 @@ import { allChanged } from '#schemas/derive/clickhouse/kept.js'
 import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
-import type { Sought } from './who-is-named.js'
+import { addCounts, type Sought } from './sought.js'
 
 // What analysts' tables have of persons. Which tables have such columns ClickHouse itself is asked: so none is forgotten, kept marts and
 // what a rebuild left behind included.
 
 type Table = { table: string /** An expression: the names in a row, in lower case. */; names: string }
+
+/** Ten thousand persons are a megabyte of hashes. */
+const manyHashes = { max_query_size: '67108864', max_ast_elements: '10000000', max_expanded_ast_elements: '10000000' }
 
 const anyUuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}'
 
@@ -49,44 +52,48 @@ export const createErasedTables = (
       return `arrayConcat([toString(id)], arrayMap(each -> toString(each.id), missing))`
     return `[${columns.map((name) => `lower(ifNull(toString(${quote(name)}), ''))`)}]`
   }
-  /** Rows of these persons: by the hashes, which name nobody to ClickHouse's query log. */
-  const isNamed = ({ names }: Table, { orgId, salt }: Sought, hashes: readonly string[]): string =>
-    `org_id = '${orgId}' and arrayExists(each -> each != '' and hex(SHA256(concat(unhex('${salt.toString('hex')}'), each))) in (${hashes.map((hash) => `'${hash.toUpperCase()}'`)}), ${names})`
+  /** The hashes of the persons whom a row names: so they are named neither in ClickHouse's query log nor in that of its mutations. */
+  const hashesIn = ({ names }: Table, { salt, persons }: Sought): string => {
+    const hashes = [...persons.values()].flat().map((hash) => `'${hash.toUpperCase()}'`)
+    return `arrayFilter(each -> each in (${hashes}), arrayMap(each -> hex(SHA256(concat(unhex('${salt.toString('hex')}'), each))), ${names}))`
+  }
 
   return {
     /** How many rows name each person, by the name of the table. */
     count: async (sought: Sought): Promise<Map<string, Counted[]>> => {
       const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
       for (const table of await findTables())
-        for (const [erasureId, hashes] of sought.persons) {
-          const [row] = await clickhouse.query<{ count: string }>(
-            `select count() as count from ${everywhere(`${database}.${table.table}`)} where ${isNamed(table, sought, hashes)}`,
-          )
-          const count = Number(row?.count ?? 0)
-          if (count > 0) counts.get(erasureId)?.push({ where: `${database}.${table.table}`, count })
-        }
+        addCounts(sought, `${database}.${table.table}`, await countByHash(table, sought), counts)
       return counts
     },
     /** Removes their rows from the disk, and has the marts of all organisations made anew; resolves when no part of a table has them any more. */
     remove: async (sought: Sought, signal: AbortSignal): Promise<void> => {
-      const hashes = [...sought.persons.values()].flat()
-      if (hashes.length === 0) return
       const touched: string[] = []
       for (const table of await findTables()) {
-        const isOne = isNamed(table, sought, hashes)
-        const [row] = await clickhouse.query<{ count: string }>(
-          `select count() as count from ${everywhere(`${database}.${table.table}`)} where ${isOne}`,
-        )
-        if (Number(row?.count ?? 0) === 0) continue
+        if ((await countByHash(table, sought)).length === 0) continue
         touched.push(table.table)
+        const isOne = `org_id = '${sought.orgId}' and notEmpty(${hashesIn(table, sought)})`
         // A lightweight delete would leave the rows on the disk for as long as nothing merges their part.
         await clickhouse.command(
           `alter table ${database}.${table.table}${placed.on} delete where ${isOne} settings mutations_sync = 2`,
+          manyHashes,
         )
       }
       for (const { type } of typesOfPersons(catalogue)) await clickhouse.command(allChanged(type))
       await untilPartsAreGone(touched, signal)
     },
+  }
+
+  async function countByHash(table: Table, sought: Sought): Promise<{ hash: string; count: number }[]> {
+    const rows = await clickhouse.query<{ hash: string; count: string }>(
+      `select arrayJoin(arrayDistinct(${hashesIn(table, sought)})) as hash, count() as count
+      from ${everywhere(`${database}.${table.table}`)}
+      where org_id = '${sought.orgId}'
+      group by hash`,
+      {},
+      manyHashes,
+    )
+    return rows.map(({ hash, count }) => ({ hash, count: Number(count) }))
   }
 
   // For eight minutes ClickHouse keeps a part that was replaced, and looks for such parts seldom where little happens.

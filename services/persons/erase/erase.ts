@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
-import { type Counted, type Erasure, forgetSeen, noteErasure } from '#ledger/erasures/erasures.js'
+import { type Counted, type Erasure, forgetSeen, noteErasure, noteStep } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, openGate, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
 import { findGenerations } from '#ledger/layout/layout.js'
@@ -12,6 +12,7 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
+import { createTurnstile } from '#platform/process/turnstile.js'
 import * as names from '#schemas/derive/names.js'
 import { createFindPerson } from '../who.js'
 import { createErasedTables } from './clickhouse.js'
@@ -26,6 +27,8 @@ export type EraseDeps = Omit<GoneDeps, 'generations'> & { log: Log; place: { clu
 /** It cannot go on now, and tries again later. */
 export class NotYet extends Error {}
 
+// Of queries that find out who somebody is.
+const atOnce = 8
 const removedWithin = 30 * 60_000
 
 /**
@@ -38,14 +41,14 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   const step = async (name: string, of = given): Promise<void> => {
     signal.throwIfAborted()
     log.info({ step: name, erasures: of.length }, 'erasing')
-    for (const { erasureId } of of) await noteErasure(pool, erasureId, { step: name, problem: null })
+    await noteStep(pool, idsOf(of), name)
   }
   const tables = createErasedTables(clickhouse, catalogue, deps.place)
   await restoreConfigs({ kafka, kept: keptConfigs(deps, given) })
 
   await step('who it is')
-  const erasures: Erasure[] = []
-  for (const erasure of given) erasures.push(await findNames(deps, erasure))
+  const inTurn = createTurnstile(atOnce)
+  const erasures = await Promise.all(given.map((erasure) => inTurn(() => findNames(deps, erasure))))
   const real = erasures.filter(({ isDryRun }) => !isDryRun)
   await step('nothing more is accepted', real)
   for (const { erasureId, orgId, known } of real)
@@ -60,10 +63,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
       real.filter(({ orgId }) => orgId === one.orgId),
     )
   await untilDecided(deps)
-  await forgetSeen(
-    pool,
-    real.map(({ erasureId }) => erasureId),
-  )
+  await forgetSeen(pool, idsOf(real))
 
   await step('reading the topics')
   const whoIsNamed = createWhoIsNamed(sought)
@@ -101,7 +101,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await step('waiting for Kafka to compact', real)
   const removals = [...groupBy(all, placeOf).values()].map((here) => ({
     ...{ topic: here[0].topic, partition: here[0].partition },
-    keys: new Set(isAccepted(here[0].topic) ? [] : here.map(({ message }) => message.key ?? '')),
+    keys: new Set(names.isAcceptedTopic(here[0].topic) ? [] : here.map(({ message }) => message.key ?? '')),
     offsets: here.map(({ message }) => message.offset),
   }))
   await removeMessages({ ...deps, kept: keptConfigs(deps, real) }, removals, {
@@ -118,6 +118,8 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   for (const { orgId, erasureId, afterwards } of real)
     if (afterwards === 'new') await inTransaction(pool, (connection) => openGate(connection, orgId, erasureId))
 }
+
+const idsOf = (erasures: readonly Erasure[]): string[] => erasures.map(({ erasureId }) => erasureId)
 
 /** The names are found once: when the records are gone, nothing tells them. */
 const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, erasure: Erasure): Promise<Erasure> => {
@@ -139,9 +141,6 @@ const countByTopic = (named: readonly Named[], erasureId: string): Counted[] => 
   const own = named.filter(({ erasures, message }) => erasures.has(erasureId) && message.value !== null)
   return [...groupBy(own, ({ topic }) => topic)].map(([where, messages]) => ({ where, count: messages.length }))
 }
-
-const isAccepted = (topic: string): boolean =>
-  topic.startsWith(names.acceptedTopic('')) || topic === names.acceptedTopic('interactions')
 
 /** Compaction keeps one message of each key. Those of a Weir from before had one key for all that an organisation sent. */
 const refuseSharedKeys = (named: readonly Named[], sharedKeys: ReadonlyMap<string, number>): void => {

@@ -1,7 +1,8 @@
 import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { changedBy, countOf, type Database, rowsOf } from '#platform/postgres/rows.js'
-import type { Sought } from './who-is-named.js'
+import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
+import { isUuid } from '#schemas/uuid.js'
+import { addCounts, type Sought } from './sought.js'
 
 // What the services' tables have of persons. Which columns there are Postgres itself is asked: so none is forgotten. A UUID in a text is
 // replaced by one that is nobody's, so that a verdict or an audit row stays what it was, but for the person; a row whose own id it is goes.
@@ -41,17 +42,18 @@ const findColumns = (db: Database): Promise<Column[]> =>
   )
 
 /** $1 is the salt, $2 the hashes, $3 the organisation. */
-const isNamed = ({ table, column, type, hasOrg }: Column): string | undefined => {
-  const ofOrg = hasOrg ? 'org_id = $3 and' : '$3::text is not null and'
-  if (type === 'uuid')
-    return rowsOfPersons.has(table)
-      ? `${ofOrg} sha256($1::bytea || convert_to(${column}::text, 'UTF8')) = any ($2::bytea[])`
+const isNamed = (column: Column): string | undefined => {
+  if (column.type === 'uuid')
+    return rowsOfPersons.has(column.table)
+      ? `${ofOrg(column)} and sha256($1::bytea || convert_to(${column.column}::text, 'UTF8')) = any ($2::bytea[])`
       : undefined
-  return `${ofOrg} exists (
-    select from regexp_matches(${column}::text, '${anyUuid}', 'g') found
-    where sha256($1::bytea || convert_to(lower(found[1]), 'UTF8')) = any ($2::bytea[])
+  return `${ofOrg(column)} and exists (
+    select from ${uuidsIn(column)}
+    where sha256($1::bytea || convert_to(lower(found_id[1]), 'UTF8')) = any ($2::bytea[])
   )`
 }
+const ofOrg = ({ hasOrg }: Column): string => (hasOrg ? 'org_id = $3' : '$3::text is not null')
+const uuidsIn = ({ column }: Column): string => `regexp_matches(${column}::text, '${anyUuid}', 'g') found_id`
 
 const namesOf = (erasures: readonly Erasure[]): string[] =>
   erasures.flatMap(({ known }) => [...(known?.customerIds ?? []), ...(known?.userIds ?? [])])
@@ -65,30 +67,39 @@ const valuesOf = ({ salt, orgId }: Sought, hashes: readonly string[]) => [
 export const countInPostgres = async (pool: Pool, sought: Sought): Promise<Map<string, Counted[]>> => {
   const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
   for (const column of await findColumns(pool)) {
-    const condition = isNamed(column)
-    if (!condition) continue
-    for (const [erasureId, hashes] of sought.persons) {
-      const count = await countOf(
-        pool,
-        `select count(*)::integer as count from ${column.table} where ${condition}`,
-        valuesOf(sought, hashes),
-      )
-      if (count > 0) counts.get(erasureId)?.push({ where: `${column.table}.${column.column}`, count })
-    }
+    const { table, column: name, type } = column
+    if (!isNamed(column)) continue
+    const [from, id] =
+      type === 'uuid' ? [table, `${name}::text`] : [`${table}, ${uuidsIn(column)}`, 'lower(found_id[1])']
+    const rows = await rowsOf<{ hash: string; count: number }>(
+      pool,
+      `select encode(person, 'hex') as hash, count(*)::integer as count
+      from (
+        select distinct ${table}.ctid, sha256($1::bytea || convert_to(${id}, 'UTF8')) as person
+        from ${from} where ${ofOrg(column)}
+      ) named
+      where person = any ($2::bytea[])
+      group by person`,
+      valuesOf(sought, [...sought.persons.values()].flat()),
+    )
+    addCounts(sought, `${table}.${name}`, rows, counts)
   }
   return counts
 }
 
 /** Records of these persons that wait are decided now: they are refused, and with that their bytes are gone. */
-export const endWaits = (pool: Pool, { orgId }: Sought, erasures: readonly Erasure[]): Promise<number> => {
-  return changedBy(
+export const endWaits = (pool: Pool, sought: Sought, erasures: readonly Erasure[]): Promise<number> =>
+  changedBy(
     pool,
     `update integrity.waiting w set due_at = now()
-    where org_id = $1 and state = 'waiting'
-      and exists (select from unnest($2::text[]) name where position(name in lower(encode(w.message, 'escape'))) > 0)`,
-    [orgId, namesOf(erasures)],
+    where org_id = $3 and state = 'waiting' and (
+      exists (
+        select from regexp_matches(encode(w.message, 'escape'), '${anyUuid}', 'g') found_id
+        where sha256($1::bytea || convert_to(lower(found_id[1]), 'UTF8')) = any ($2::bytea[])
+      ) or exists (select from unnest($4::text[]) name where position(name in lower(encode(w.message, 'escape'))) > 0)
+    )`,
+    [...valuesOf(sought, [...sought.persons.values()].flat()), namesOf(erasures).filter((name) => !isUuid(name))],
   )
-}
 
 export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<void> => {
   const values = valuesOf(sought, [...sought.persons.values()].flat())
@@ -104,7 +115,7 @@ export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<vo
             `delete from ${table} where ${condition} ${table === 'integrity.waiting' ? `and state <> 'waiting'` : ''}`,
             values,
           )
-        : await replaceIds(pool, column, condition, values)
+        : await replaceIds(pool, column, sought, values)
     if (changed > 0) touched.add(table)
   }
   // What was removed is on the disk until its page is cleaned.
@@ -112,23 +123,25 @@ export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<vo
 }
 
 /** In place of each id of a person: nobody's. Which ids those are only their hashes tell. */
-const replaceIds = async (
-  pool: Pool,
-  { table, column, type }: Column,
-  condition: string,
-  values: unknown[],
-): Promise<number> => {
+const replaceIds = async (pool: Pool, given: Column, { orgId }: Sought, values: unknown[]): Promise<number> => {
+  const { table, column, type, hasOrg } = given
   const ids = await rowsOf<{ id: string }>(
     pool,
-    `select distinct lower(found[1]) as id
-    from ${table}, regexp_matches(${column}::text, '${anyUuid}', 'g') found
-    where ${condition} and sha256($1::bytea || convert_to(lower(found[1]), 'UTF8')) = any ($2::bytea[])`,
+    `select distinct lower(found_id[1]) as id
+    from ${table}, ${uuidsIn(given)}
+    where ${ofOrg(given)} and sha256($1::bytea || convert_to(lower(found_id[1]), 'UTF8')) = any ($2::bytea[])`,
     values,
   )
-  if (ids.length === 0) return 0
-  return changedBy(
-    pool,
-    `update ${table} set ${column} = regexp_replace(${column}::text, $4, '${nobody}', 'gi')::${type} where ${condition}`,
-    [...values, ids.map(({ id }) => id).join('|')],
-  )
+  let changed = 0
+  // A pattern of thousands is more than Postgres takes.
+  for (let from = 0; from < ids.length; from += 200) {
+    const pattern = ids.slice(from, from + 200).map(({ id }) => id)
+    changed += await changedBy(
+      pool,
+      `update ${table} set ${column} = regexp_replace(${column}::text, $1, '${nobody}', 'gi')::${type}
+      where ${column}::text ~* $1 ${hasOrg ? 'and org_id = $2' : 'and $2::text is not null'}`,
+      [pattern.join('|'), orgId],
+    )
+  }
+  return changed
 }

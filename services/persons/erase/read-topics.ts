@@ -46,11 +46,15 @@ export const readForPersons = async (
       const orgId = topic === names.verdictsTopic || key === null ? undefined : names.orgOfKey(key)
       const erasures = whoIsNamed(orgId, [...uuidsInMessage(message), ...(await textsIn(topic, value))])
       if (erasures.size > 0)
-        named.push({ topic, partition, message: { ...message, value: value && Buffer.from(value) }, erasures })
+        named.push({ topic, partition, message: { ...message, value: keptOf(topic, value) }, erasures })
     }
   })
   return { named, sharedKeys, stretches: [...stretches] }
 }
+
+/** What an erasure needs of a message: an accepted event as it is, of all others only whether they have a value. */
+const keptOf = (topic: string, value: Buffer | null): Buffer | null =>
+  value && (names.isAcceptedTopic(topic) ? Buffer.from(value) : Buffer.alloc(0))
 
 export const allOf = (kafka: Kafka, topics: readonly string[]): Promise<Stretch[]> => stretchesOf(kafka, topics)
 

@@ -1,8 +1,6 @@
 import { hashOfName } from '#ledger/erasures/gates.js'
 import { uuidsIn } from '#schemas/uuid.js'
-
-/** Persons of one organisation who are to be forgotten, or were: for each the hashes of the ids. */
-export type Sought = { orgId: string; salt: Buffer; persons: ReadonlyMap<string, readonly string[]> }
+import { erasuresOf, type Sought } from './sought.js'
 
 /** The erasures whose person one of these names is; of every organisation where it is not known whose message it is. */
 export type WhoIsNamed = (orgId: string | undefined, names: Iterable<string>) => Set<string>
@@ -16,20 +14,17 @@ const mostRemembered = 200_000
 export const createWhoIsNamed = (sought: readonly Sought[]): WhoIsNamed => {
   const byOrg = new Map(
     sought.map(({ orgId, salt, persons }) => {
-      const erasuresOf = new Map<string, string[]>()
-      for (const [erasureId, hashes] of persons)
-        for (const hash of hashes) erasuresOf.set(hash, [...(erasuresOf.get(hash) ?? []), erasureId])
-      return [orgId, { salt, erasuresOf, remembered: new Map<string, readonly string[]>() }]
+      return [orgId, { salt, byHash: erasuresOf({ persons }), remembered: new Map<string, readonly string[]>() }]
     }),
   )
   return (orgId, names) => {
     const orgs = orgId === undefined ? [...byOrg.values()] : [byOrg.get(orgId)].filter((org) => org !== undefined)
     const found = new Set<string>()
-    for (const { salt, erasuresOf, remembered } of orgs)
+    for (const { salt, byHash, remembered } of orgs)
       for (const name of names) {
         let erasures = remembered.get(name)
         if (!erasures) {
-          erasures = erasuresOf.get(hashOfName(salt, name).toString('hex')) ?? []
+          erasures = byHash.get(hashOfName(salt, name).toString('hex')) ?? []
           if (remembered.size === mostRemembered) remembered.clear()
           remembered.set(name, erasures)
         }

@@ -34,11 +34,9 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
   const { pool, log } = deps
   try {
     await erase(deps, asked)
-    for (const { erasureId } of asked) await noteErasure(pool, erasureId, { step: 'reading everything again' })
-    const now = await ledger.findErasures(
-      pool,
-      asked.map(({ erasureId }) => erasureId),
-    )
+    const ids = asked.map(({ erasureId }) => erasureId)
+    await ledger.noteStep(pool, ids, 'reading everything again')
+    const now = await ledger.findErasures(pool, ids)
     const proofs = await checkErased(deps, now)
     let ended = 0
     for (const erasure of now) {
@@ -55,6 +53,8 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
       await endErasure(pool, erasure, { status: 'done', ...(await signProof(pool, proof)) })
       ended++
     }
+    // The rows named the persons until now.
+    await pool.query('vacuum erasure.erasures')
     return ended === now.length
   } catch (error) {
     if (!deps.signal.aborted) {
