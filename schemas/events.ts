@@ -80,6 +80,17 @@ export type VerdictEvent = Origin & {
 export type WaitState = 'waiting' | 'accepted' | 'refused' | 'superseded' | 'cancelled'
 
 /** A change of what a waiting record's waiting has come to; of two with one batch and index, the higher version is the later. */
+/** A person was erased: whoever has the ids can tell who, and nobody else. */
+export type ErasedEvent = {
+  org_id: string
+  erasure_id: string
+  mode: string
+  erased_at: number
+  /** In hexadecimal digits, and new for each event. */
+  salt: string
+  ids_sha256: string[]
+}
+
 export type WaitingEvent = Origin & {
   version: number
   type: string

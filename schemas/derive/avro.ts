@@ -1,6 +1,14 @@
 import type { Field } from '../field.js'
 import { columnsOf, type RecordType } from '../record.js'
-import { acceptedTopic, avroNameOf, rejectedTopic, submittedTopic, verdictsTopic, waitingTopic } from './names.js'
+import {
+  acceptedTopic,
+  avroNameOf,
+  erasuresTopic,
+  rejectedTopic,
+  submittedTopic,
+  verdictsTopic,
+  waitingTopic,
+} from './names.js'
 
 export type AvroField = { name: string; type: AvroSchema; [key: string]: unknown }
 export type AvroSchema = string | { [key: string]: unknown } | AvroSchema[]
@@ -109,6 +117,25 @@ export const waitingSchema = (): AvroSchema => ({
   ],
 })
 
+export const erasedSchema = (): AvroSchema => ({
+  type: 'record',
+  name: 'Erased',
+  namespace: 'weir',
+  doc: 'A person was erased, and is to be erased by whoever was told of that person before.',
+  fields: [
+    field('org_id', 'string', 'the organisation whose customer or user it was'),
+    field('erasure_id', 'string'),
+    field('mode', 'string', 'erase, or pseudonymise: then transactions and interactions stay, without the person'),
+    field('erased_at', timestamp),
+    field('salt', 'string', 'in hexadecimal digits'),
+    field(
+      'ids_sha256',
+      { type: 'array', items: 'string' },
+      'of each id of the person, in lower case: SHA-256 of the bytes of the salt followed by the id, in hexadecimal digits',
+    ),
+  ],
+})
+
 /** Every topic's value schema. */
 export const schemasByTopic = (types: Iterable<RecordType>): Map<string, AvroSchema> =>
   new Map([
@@ -119,6 +146,7 @@ export const schemasByTopic = (types: Iterable<RecordType>): Map<string, AvroSch
     [rejectedTopic, rejectedSchema()],
     [verdictsTopic, verdictSchema()],
     [waitingTopic, waitingSchema()],
+    [erasuresTopic, erasedSchema()],
   ])
 
 const timestamp = { type: 'long', logicalType: 'timestamp-millis' }

@@ -15,6 +15,7 @@ export const isAcceptedTopic = (topic: string): boolean =>
 export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
 export const waitingTopic = 'weir.waiting'
+export const erasuresTopic = 'weir.erasures'
 
 /** The consumer groups of integrity and sink; a type that is a stream for itself has its own. */
 export const integrityGroupOf = (type?: string, generation = 0): string =>

@@ -1,5 +1,13 @@
 import { type Catalogue, catalogue as published } from '../catalogue.js'
-import { acceptedTopic, integrityGroupOf, rejectedTopic, submittedTopic, verdictsTopic, waitingTopic } from './names.js'
+import {
+  acceptedTopic,
+  erasuresTopic,
+  integrityGroupOf,
+  rejectedTopic,
+  submittedTopic,
+  verdictsTopic,
+  waitingTopic,
+} from './names.js'
 
 export type Topic = { name: string; partitions: number; config: Record<string, string> }
 
@@ -23,7 +31,7 @@ export const topicsOf = (catalogue: Catalogue, layout: Layout = usualLayout): To
 
 /** How many partitions a topic has. */
 export const partitionsOf = (layout: Layout, topic: string): number => {
-  if (topic === verdictsTopic) return 1
+  if (topic === verdictsTopic || topic === erasuresTopic) return 1
   if (topic.startsWith(submittedTopic(''))) return layout.submittedPartitions
   return layout.acceptedPartitions * (streams.get(topic)?.timesWider ?? 1)
 }
@@ -44,6 +52,7 @@ const declaredTopics = (catalogue: Catalogue, generation?: number): Omit<Topic, 
   { name: rejectedTopic, config: { ...common, 'retention.ms': days(90) } },
   { name: verdictsTopic, config: { ...common, 'retention.ms': days(1) } },
   { name: waitingTopic, config: { ...common, 'retention.ms': days(90) } },
+  { name: erasuresTopic, config: { ...common, 'cleanup.policy': 'compact', 'min.compaction.lag.ms': days(7) } },
 ]
 
 /** How many copies have to hold a message before it is acknowledged: more than half, so that it outlives any one broker. */

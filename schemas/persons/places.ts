@@ -46,6 +46,11 @@ export const topicPlaces = (catalogue: Catalogue): Map<string, KeptPlace> => {
       form: 'pseudonym',
       why: 'the edge answers requests from it',
     }),
+    at(names.erasuresTopic, {
+      holds: 'that a person was erased: salted hashes of the ids, by which nobody is known who does not have them',
+      form: 'pseudonym',
+      why: 'downstream teams erase what they have',
+    }),
     at(names.waitingTopic, {
       holds: 'the ids of records that wait or waited, and of customers that they wait for',
       form: 'pseudonym',

@@ -5,10 +5,9 @@ import type { CompletedRequest } from '#ledger/requests.js'
 import type { Draft } from '#ledger/webhooks/deliveries.js'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import type { WebhookEvent } from '#schemas/endpoints/downstream/webhooks.js'
 import { writeJson } from '#schemas/json-text.js'
 import { isGathered } from '#schemas/uuid.js'
-import { bodyOf, cursorOf, idOf, type MadeNext, type QueueToRead } from './next.js'
+import { bodyOf, cursorOf, idOf, type MadeNext, type QueueToRead, type ReadEvent } from './next.js'
 
 export type DecidedDeps = {
   feed: Pick<FeedSource, 'begin'>
@@ -19,7 +18,7 @@ export type DecidedDeps = {
   log: Log
 }
 
-type Event = Exclude<WebhookEvent, 'records.accepted'>
+type Event = Exclude<ReadEvent, 'records.accepted'>
 /** What an event makes of a page of verdicts; `whole` says whether nothing comes after them at this moment. */
 type Make = (queue: QueueToRead, batches: readonly VerdictRead[]) => Promise<Draft[]>
 

@@ -2,9 +2,13 @@ import { createHash } from 'node:crypto'
 import { type FeedCursor, readCursor } from '#feeds/cursor.js'
 import type { DeliveredEvent, Draft } from '#ledger/webhooks/deliveries.js'
 import type { HeldQueue } from '#ledger/webhooks/queues.js'
+import type { WebhookEvent } from '#schemas/endpoints/downstream/webhooks.js'
 import { writeJson } from '#schemas/json-text.js'
 
 // What every kind of delivery has in common: where it is read from, its id and its body.
+
+/** What is read from the log or off the verdicts; all else is put into its queue when it happens. */
+export type ReadEvent = Exclude<WebhookEvent, 'person.erased'>
 
 export type QueueToRead = Pick<HeldQueue, 'webhookId' | 'org' | 'readTo'>
 

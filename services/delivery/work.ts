@@ -19,16 +19,15 @@ import { byHand, disableWebhook } from '#ledger/webhooks/webhooks.js'
 import type { Log } from '#platform/health/log.js'
 import type { Post, Posted } from '#platform/outgoing/post.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import type { WebhookEvent } from '#schemas/endpoints/downstream/webhooks.js'
 import type { DeliveryFigures } from './figures.js'
-import type { MadeNext, QueueToRead } from './next.js'
+import type { MadeNext, QueueToRead, ReadEvent } from './next.js'
 import { signedHeaders } from './sign.js'
 
 export type WorkDeps = {
   pool: Pool
   post: Post
   /** What comes next of an event. */
-  makeNext: (event: WebhookEvent, queue: QueueToRead) => Promise<MadeNext>
+  makeNext: (event: ReadEvent, queue: QueueToRead) => Promise<MadeNext>
   /** The body of a delivery again; undefined where that can no longer be made. */
   again: (org: string, from: string, to: string, at: Date) => Promise<string | undefined>
   giveUpAfterMs: number
@@ -98,7 +97,8 @@ export const createWork = (deps: WorkDeps) => {
   /** What comes next, stored; how the queue is left where there is nothing. */
   const makeNext = async (queue: HeldQueue): Promise<Released | undefined> => {
     const idle = { tries: 0, dueInSeconds: pace.idle * (0.9 + 0.2 * Math.random()) }
-    if (queue.queue === byHand) return idle
+    // What is in these is put there when it is asked for, or happens.
+    if (queue.queue === byHand || queue.queue === 'person.erased') return idle
     if (!queue.mayMakeNew) return { tries: 0, dueInSeconds: deps.digestEverySeconds }
     const { drafts, readTo, isEnd } = await deps.makeNext(queue.queue, queue)
     if (drafts.length === 0 && isEnd) return { ...idle, readTo }

@@ -1,7 +1,11 @@
-import { createPublicKey, randomUUID, verify } from 'node:crypto'
+import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { createPool } from '#platform/postgres/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import { erasedSchema } from '#schemas/derive/avro.js'
 import { customer } from '#schemas/records/customer.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
@@ -13,6 +17,7 @@ import { sampleOf } from '../support/sample.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { placesOf } from '../support/system/places-of.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
+import { startReceiver } from '../support/webhook-receiver.js'
 
 // A customer is forgotten, another one is taken out of what stays for sums, and a third one, whose records came in the same batches, keeps
 // all of it. What test/services/persons, …/feeds and …/verify hold each by itself, on a whole system.
@@ -50,6 +55,10 @@ const amounts = async (): Promise<[number, number]> => {
 }
 
 it('forgets a person everywhere, keeps all of others, and proves it', async () => {
+  const receiver = await startReceiver()
+  onTestFinished(receiver.close)
+  const hook = { url: receiver.url, events: ['person.erased'] }
+  expect((await uploader.send('POST', '/v1/webhooks', JSON.stringify(hook))).status).toBe(201)
   const { body: feed } = await uploader.get<{ next: string }>('/v1/feeds/transactions?after=now')
   const aShop = sampleOf(shop)
   await uploader.upload('shops', [aShop])
@@ -119,6 +128,26 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   expect(events.map(({ id }) => id)).toEqual(
     expect.arrayContaining([bought[1]?.transaction_id, bought[2]?.transaction_id]),
   )
+
+  // Others are told, once, by what tells nobody but them who it was.
+  const told = await eventually(() => {
+    const all = receiver.taken('person.erased').map(({ data }) => data as { erasure_id: string; mode: string } & Hidden)
+    expect(all.map(({ erasure_id }) => erasure_id).sort()).toEqual([asked.erasure_id, other.erasure_id].sort())
+    return all.find(({ mode }) => mode === 'erase') as (typeof all)[number]
+  })
+  type Hidden = { salt: string; ids_sha256: string[] }
+  const isMeant = (id: string, { salt, ids_sha256 }: Hidden) =>
+    ids_sha256.includes(createHash('sha256').update(Buffer.from(salt, 'hex')).update(id).digest('hex'))
+  expect([ann.id, ann.user, bob.id, cy.id].map((id) => isMeant(id, told))).toEqual([true, true, false, false])
+  const registry = createRegistry(system.env.SCHEMA_REGISTRY_URL)
+  const decode = registry.decoder<Hidden>(erasedSchema())
+  const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'erasure-test', log })
+  const onTopic = new Map<string, Hidden>()
+  await readTopics(kafka, await stretchesOf(kafka, ['weir.erasures']), async ({ messages }) => {
+    for (const { key, value } of messages) onTopic.set(String(key), await decode(value))
+  })
+  const published = onTopic.get(`${org}/${asked.erasure_id}`) as Hidden
+  expect([ann.id, ann.user, bob.id].map((id) => isMeant(id, published))).toEqual([true, true, false])
 
   // The proof is checked with what it comes with, and names nobody.
   const { rows } = await pool.query<{ report: string; signature: string; public_key: string; all: string }>(

@@ -328,7 +328,7 @@ export interface FeedPage {
 export interface Webhook {
   webhook_id: string
   url: string
-  events: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired')[]
+  events: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired' | 'person.erased')[]
   created_at: string
   /** whether anything is delivered to it */
   enabled: boolean
@@ -344,7 +344,7 @@ export interface Webhook {
 export interface WebhookDelivery {
   /** the header webhook-id of the delivery */
   delivery_id: string
-  event: 'records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired' | 'test'
+  event: 'records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired' | 'person.erased' | 'test'
   state: 'pending' | 'delivered' | 'failed'
   /** how many events or records are in it */
   records: number | null
@@ -1083,7 +1083,7 @@ export interface Endpoints {
       /** where deliveries go: https, and a public address unless the operator allows others */
       url: string
       /** what it is told of */
-      events: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired')[]
+      events: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired' | 'person.erased')[]
     }
     answer: {
       webhook_id: string
@@ -1104,7 +1104,7 @@ export interface Endpoints {
       /** where deliveries go: https, and a public address unless the operator allows others */
       url?: string | undefined
       /** what it is told of */
-      events?: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired')[] | undefined
+      events?: ('records.accepted' | 'request.completed' | 'rejections.digest' | 'waiting.expired' | 'person.erased')[] | undefined
       enabled?: boolean | undefined
     }
     answer: Webhook

@@ -503,6 +503,21 @@ export interface WaitingEvent {
   changed_at: number
 }
 
+/** On weir.erasures: a person was erased, and is to be erased by whoever was told of that person before. */
+export interface ErasedEvent {
+  /** the organisation whose customer or user it was */
+  org_id: string
+  erasure_id: string
+  /** erase, or pseudonymise: then transactions and interactions stay, without the person */
+  mode: string
+  /** milliseconds since 1970, UTC */
+  erased_at: number
+  /** in hexadecimal digits */
+  salt: string
+  /** of each id of the person, in lower case: SHA-256 of the bytes of the salt followed by the id, in hexadecimal digits */
+  ids_sha256: string[]
+}
+
 /** The type of the events on each topic. */
 export interface EventsByTopic {
   'weir.accepted.shops': ShopsEvent
@@ -522,4 +537,5 @@ export interface EventsByTopic {
   'weir.interactions': InteractionsEvent
   'weir.rejected': RejectedEvent
   'weir.waiting': WaitingEvent
+  'weir.erasures': ErasedEvent
 }

@@ -3,7 +3,7 @@ import type { listTopics } from '../../endpoints/downstream/topics.js'
 import type { AnswerOf } from '../../endpoints/endpoint.js'
 import type { RecordType } from '../../record.js'
 import { schemasByTopic } from '../avro.js'
-import { acceptedTopic, rejectedTopic, submittedTopic, verdictsTopic } from '../names.js'
+import { acceptedTopic, erasuresTopic, rejectedTopic, submittedTopic, verdictsTopic } from '../names.js'
 import { type Layout, type Topic, topicsOf, usualLayout } from '../topics.js'
 import { eventNameOf } from '../typescript/event-types.js'
 import { type ConsumerAddresses, consumersOf } from './consumers.js'
@@ -79,6 +79,14 @@ const wordsByTopic: Readonly<Record<string, { key: string; promises: string[] }>
       'A refusal is final: a record that is sent again later is decided anew, and has an event of its own.',
       'An event may come again, the same each time: take each pair of batch_id and index once.',
       'A message of one of our topics that cannot be decoded is here too, with the code undecodable, an empty org_id and only the batch_id as its key.',
+    ],
+  },
+  [erasuresTopic]: {
+    key: '<org_id>/<erasure_id>',
+    promises: [
+      'Each person that an organisation has had erased is an event, once nothing is left of that person here: now it is for you to erase what you have.',
+      'It names nobody. Whoever has ids tells by the salted hashes whether one of them is meant; a new salt each time.',
+      'An event may come again, for the same erasure_id also with another salt: take each erasure_id once. They are kept for good.',
     ],
   },
   'weir.waiting': {

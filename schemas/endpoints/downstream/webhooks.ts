@@ -5,7 +5,13 @@ import * as v from '../values.js'
 
 // Where an organisation wants to be told of what happens, and what was delivered there.
 
-export const webhookEvents = ['records.accepted', 'request.completed', 'rejections.digest', 'waiting.expired'] as const
+export const webhookEvents = [
+  'records.accepted',
+  'request.completed',
+  'rejections.digest',
+  'waiting.expired',
+  'person.erased',
+] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
 /** How many an organisation may have. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { WebhookEvent } from '#schemas/endpoints/downstream/webhooks.js'
+import { derivedId } from '#schemas/uuid.js'
 import { byHand } from './webhooks.js'
 
 // delivery.deliveries: what was, or is to be, delivered. Each is stored before it is first sent.
@@ -143,6 +144,26 @@ export const addTest = async (connection: Connection, org: string, webhookId: st
   await insertDeliveries(connection, { webhookId, queue: byHand }, [{ id, event: 'test', records: null, body }])
   await wakeByHand(connection, webhookId)
   return id
+}
+
+/** Has the webhooks of an organisation told that a person was erased; those that are told of it already are not told again. */
+export const addErased = async (
+  connection: Connection,
+  org: string,
+  erasureId: string,
+  body: string,
+): Promise<void> => {
+  const queues = await rowsOf<{ webhookId: string }>(
+    connection,
+    `update delivery.queues set due_at = now(), woken = woken + 1 where org_id = $1 and queue = 'person.erased'
+    returning webhook_id as "webhookId"`,
+    [org],
+  )
+  for (const { webhookId } of queues) {
+    const id = `msg_${derivedId('person.erased', `${webhookId}/${erasureId}`)}`
+    const draft = { id, event: 'person.erased' as const, records: null, body }
+    await insertDeliveries(connection, { webhookId, queue: 'person.erased' }, [draft])
+  }
 }
 
 const wakeByHand = (connection: Connection, webhookId: string) =>

@@ -5,6 +5,7 @@ import type { Connection } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
 import { type EraseDeps, erase } from './erase.js'
 import { checkErased, signProof } from './prove.js'
+import { tellOthers } from './tell-others.js'
 
 const mostAtOnce = 10_000
 const againAfter = 3_600
@@ -50,7 +51,9 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
         log.warn({ erasure_id: erasure.erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
         continue
       }
-      await endErasure(pool, erasure, { status: 'done', ...(await signProof(pool, proof)) })
+      const signed = await signProof(pool, proof)
+      if (!erasure.isDryRun) await tellOthers(deps, erasure)
+      await endErasure(pool, erasure, { status: 'done', ...signed })
       ended++
     }
     // The rows named the persons until now.

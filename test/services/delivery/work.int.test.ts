@@ -9,7 +9,7 @@ import type { Posted } from '#platform/outgoing/post.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import type { WebhookEvent } from '#schemas/endpoints/downstream/webhooks.js'
 import { createDeliveryFigures } from '../../../services/delivery/figures.js'
-import { idOf, type MadeNext, type QueueToRead } from '../../../services/delivery/next.js'
+import { idOf, type MadeNext, type QueueToRead, type ReadEvent } from '../../../services/delivery/next.js'
 import { createWork, usualPace } from '../../../services/delivery/work.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 
 /** One number after another, up to as many as were written; in pages of two. */
-const makeNext = async (event: WebhookEvent, { webhookId, org, readTo }: QueueToRead): Promise<MadeNext> => {
+const makeNext = async (event: ReadEvent, { webhookId, org, readTo }: QueueToRead): Promise<MadeNext> => {
   const [from, end] = [Number(readTo), written.get(org) ?? 0]
   const to = Math.min(end, from + 2)
   const body = JSON.stringify(Array.from({ length: to - from }, (_, n) => from + n))

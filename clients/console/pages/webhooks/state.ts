@@ -10,6 +10,7 @@ export const eventWords: Record<Webhook['events'][number], string> = {
   'request.completed': 'An upload is decided: how many of its records were accepted, were refused or wait.',
   'rejections.digest': 'Records were refused: how many and why, with examples, every few minutes at most.',
   'waiting.expired': 'Records waited in vain for others that did not come.',
+  'person.erased': 'A person was erased, and the receiver is to erase what it has.',
 }
 
 /** How a webhook is, in words. */
