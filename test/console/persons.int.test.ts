@@ -32,6 +32,7 @@ describe('the page of persons', () => {
     expect(await findBarriers(page)).toEqual([])
 
     edge.persons.kept.add('anna')
+    await page.locator('#export-person').fill('anna')
     await countOf(page, 'anna')
     const counted = page.getByRole('group', { name: 'What was counted' })
     await counted.getByText('1,211 messages and rows in 5 places name this person.').waitFor()
@@ -52,7 +53,7 @@ describe('the page of persons', () => {
     expect(asked).toMatchObject({ org: 'other', person: 'anna', erasure: { mode: 'erase', afterwards: 'refuse' } })
     // Nothing on the page names the person from here on.
     expect(await page.locator('main').textContent()).not.toContain('anna')
-    expect(await page.locator('#forget-person').inputValue()).toBe('')
+    for (const field of ['#forget-person', '#export-person']) expect(await page.locator(field).inputValue()).toBe('')
 
     const id = asked?.erasure.erasure_id ?? ''
     const proof = page.getByRole('button', { name: `Download the proof of ${id}` })

@@ -74,11 +74,11 @@ export const ForgetPerson = ({
     <form onSubmit=${countFirst}>
       <label for="forget-person">Id</label>
       <input id="forget-person" type="text" value=${id} required maxlength="1000" spellcheck=${false} autocomplete="off" placeholder="customer_id, student_id or user_id" disabled=${isBusy} onInput=${(event: Event) => change(() => setId((event.target as HTMLInputElement).value))} />
-      <fieldset><legend>What becomes of the records</legend>${(['erase', 'pseudonymise'] as const).map(choice)}</fieldset>
       <label for="forget-later">Later uploads that name the person</label>
       <select id="forget-later" value=${afterwards} disabled=${isBusy} onChange=${(event: Event) => change(() => setAfterwards((event.target as HTMLSelectElement).value as Erasure['afterwards']))}>
         ${ways.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}
       </select>
+      <fieldset><legend>What becomes of the records</legend>${(['erase', 'pseudonymise'] as const).map(choice)}</fieldset>
       <div role="status">${step !== undefined && html`<p class="soft">Counting: ${step}…</p>`}</div>
       ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}
       ${found === undefined && html`<div class="actions"><button class="primary" type="submit" disabled=${isBusy || person === ''}>Count what there is</button></div>`}

@@ -61,7 +61,7 @@ export const ErasureList = ({ erasures, ...asked }: ListProps): VNode => {
           <td data-label="asked"><${When} at=${each.asked_at} /></td>
           <td data-label="what">${modeWords[each.mode].title}${each.dry_run && html` <span class="soft small">counted only</span>`}</td>
           <td class="text"><${ErasureState} of=${each} /></td>
-          <td class="text small"><${Found} of=${each} /></td>
+          <td class="small"><${Found} of=${each} /></td>
           <td>${each.status === 'done' && !each.dry_run && html`<button type="button" aria-label=${`Download the proof of ${each.erasure_id}`} onClick=${() => saveProof(each)}>Proof</button>`}</td>
           <td class="small nowrap"><${Copyable} text=${each.erasure_id} what=${`the id ${each.erasure_id}`} /></td>
         </tr>`,
@@ -78,5 +78,5 @@ const ErasureState = ({ of: { status, step, problem, ended_at } }: { of: Erasure
 const Found = ({ of: { found } }: { of: Erasure }): VNode => {
   if (found === null) return html`<span class="soft">not counted yet</span>`
   if (found.length === 0) return html`<span class="soft">nothing</span>`
-  return html`<details><summary>${count(sumOf(found))} in ${placesOf(found)}</summary><ul>${found.map(({ where, count: number }) => html`<li key=${where}><code>${where}</code> ${count(number)}</li>`)}</ul></details>`
+  return html`<details><summary class="nowrap">${count(sumOf(found))} in ${placesOf(found)}</summary><ul>${found.map(({ where, count: number }) => html`<li key=${where}><code>${where}</code> ${count(number)}</li>`)}</ul></details>`
 }

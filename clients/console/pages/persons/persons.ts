@@ -23,9 +23,11 @@ export const PersonsPage = (): VNode => {
   const runs = erasures?.some(({ status }) => status === 'running') ?? false
   useEffect(() => setRunning(runs || erasures === undefined), [runs, erasures === undefined])
   const [done, setDone] = useState<JustDone>()
+  const [times, setTimes] = useState(0)
 
   const onAsked = (words: string) => {
     setDone({ words })
+    setTimes((before) => before + 1)
     asked.reload()
   }
   return html`
@@ -36,7 +38,7 @@ export const PersonsPage = (): VNode => {
     ${
       isOwn
         ? html`<div class="two">
-      ${mayExport && html`<${ExportPerson} />`}
+      ${mayExport && html`<${ExportPerson} key=${times} />`}
       ${mayErase && html`<${ForgetPerson} onCounted=${asked.reload} onAsked=${onAsked} />`}
     </div>`
         : html`<${Card} title="Another organisation"><p>What another organisation keeps about a person is exported, and forgotten, with a key of theirs, or by <code>weir persons export</code> and <code>weir erasures</code> on the server.</p><//>`
