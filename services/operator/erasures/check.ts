@@ -38,7 +38,9 @@ export const check = async (file: string, options: { key?: string; json?: boolea
 const readProof = async (file: string): Promise<WrittenProof> => {
   const text = await textOf(file)
   try {
-    const { report, signature, public_key } = JSON.parse(text)
+    const given = JSON.parse(text)
+    // The answer of GET /v1/erasures/{erasure_id} has it inside.
+    const { report, signature, public_key } = given.proof ?? given
     if ([report, signature, public_key].every((each) => typeof each === 'string'))
       return { report, signature, public_key }
   } catch {

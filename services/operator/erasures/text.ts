@@ -76,10 +76,12 @@ export const inWords = ({ erasure_id, organisation, mode, asked_at, checked_at, 
   return [
     left.length === 0
       ? `Nothing is left of the person of erasure ${erasure_id}.`
-      : `${left.length} places still name the person of erasure ${erasure_id}:`,
+      : `${counted(left.length, 'place')} still ${left.length === 1 ? 'names' : 'name'} the person of erasure ${erasure_id}:`,
     ...places,
     ...(left.length > mostShown ? [`  and ${left.length - mostShown} more, which the report names`] : []),
-    `${organisation}, ${mode}, asked for ${asked_at}, read ${checked_at}: ${topics} topics (${read.topics.length} partitions) from end to end,`,
+    `${organisation}, ${mode}, asked for ${asked_at}, read ${checked_at}: ${counted(topics, 'topic')} (${counted(read.topics.length, 'partition')}) from end to end,`,
     `and all tables of ClickHouse and Postgres. Before: ${found_before.map(({ where, count }) => `${where} ${count}`).join(', ') || 'nothing'}.`,
   ]
 }
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`

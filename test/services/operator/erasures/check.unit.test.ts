@@ -50,9 +50,14 @@ describe('weir erasures check', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toContain('The signature is right.')
     expect(stdout).toContain('Nothing is left of the person of erasure 0f8e2a5c')
-    expect(stdout).toContain('1 topics (1 partitions)')
+    expect(stdout).toContain('1 topic (1 partition)')
     // Anybody can make a key: that is said, rather than left to be believed.
     expect(stderr).toContain('Whether that is the key of your Weir: --key')
+  })
+
+  it('takes an answer of GET /v1/erasures/{erasure_id} as well, once it has a proof', async () => {
+    expect((await check({ erasure_id: report.erasure_id, status: 'done', proof: signed(report) })).exitCode).toBe(0)
+    expect((await check({ erasure_id: report.erasure_id, status: 'running', proof: null })).exitCode).toBe(2)
   })
 
   it('answers in JSON, too', async () => {
@@ -83,7 +88,7 @@ describe('weir erasures check', () => {
     const left = [{ where: 'weir.rejected/0@4', count: 1 }]
     const { stdout, exitCode } = await check(signed({ ...report, left }))
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('1 places still name the person')
+    expect(stdout).toContain('1 place still names the person')
     expect(stdout).toContain('weir.rejected/0@4')
   })
 
