@@ -21,7 +21,8 @@ const failed = await runCommand(process.argv.slice(2), {
   },
   env: process.env,
   // In a pipe or a file nothing wraps: a line for each row can be searched and cut.
-  width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+  // Some terminals say that they have no columns (`script`, some CI): a text would be cut into pieces of nothing, without an end.
+  width: process.stdout.columns || Number.POSITIVE_INFINITY,
 })
 // A client that still tries to reach a part would keep the process alive; after a command that did its work, a moment for its output.
 if (failed !== undefined) process.exit(failed)

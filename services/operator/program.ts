@@ -12,6 +12,7 @@ import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
 import { addDoctor } from './doctor/command.js'
+import { addErasures } from './erasures/command.js'
 import { addLanesChange } from './lanes/change.js'
 import { addLanesShow } from './lanes/show.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
@@ -100,6 +101,7 @@ const createProgram = (session: Session): Command => {
 
   addWebhooks(program, session)
   addPersons(program, session)
+  addErasures(program, session)
 
   const lanes = program.command('lanes').description('how wide the system is, and how to make it wider')
   for (const add of [addLanesShow, addLanesChange]) add(lanes, session)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -146,6 +147,40 @@ itDeep('says that the edge is gone, and goes on by itself once it is back', asyn
   await page.getByText('The service cannot be reached.').waitFor({ state: 'detached', timeout: 60_000 })
   await eventually(() => subject.upload('shops', [shop()]))
   await eventually(async () => expect(await page.locator('.figures dd').first().textContent()).toBe('1'))
+})
+
+it('exports a person, and counts what names one before anybody can have that person forgotten', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-persons')
+  const person = randomUUID()
+  await subject.upload('customers', [{ customer_id: person, user_id: person, region: 'GB' }])
+  const page = await openConsole(browser, subject)
+  await goTo(page, 'Persons')
+  await page.getByText('Nobody was to be forgotten yet.').waitFor()
+  const exported = async () => {
+    await page.locator('#export-person').fill(person)
+    const [download] = await Promise.all([
+      page.waitForEvent('download', { timeout: 2_000 }),
+      page.getByRole('button', { name: 'Download as CSV' }).first().click(),
+    ])
+    return readFileSync(await download.path(), 'utf8')
+  }
+  await eventually(async () => expect(await exported()).toContain(`customer_id,${person}`))
+  await page.locator('#forget-person').fill(person)
+  await page.keyboard.press('Enter')
+  const counted = page.getByRole('group', { name: 'What was counted' })
+  await counted.waitFor({ timeout: 120_000 })
+  await counted.getByText('weir.accepted.customers').waitFor()
+  await counted.getByText('weir.customers_log').waitFor()
+  // Escape is no: what was counted is all there is to see.
+  await page.getByRole('button', { name: 'Forget the person' }).click()
+  await page.getByText(`Forget ${person} for good?`).waitFor()
+  await page.keyboard.press('Escape')
+  const list = page.getByRole('region', { name: 'Erasures' })
+  await list.getByText('counted only').waitFor()
+  expect(await list.getByRole('row').count()).toBe(2)
+  expect(await findBarriers(page)).toEqual([])
+  expect(faultsOf.get(page)).toEqual([])
 })
 
 it('shows text from records as text', async ({ skip }) => {

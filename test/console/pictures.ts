@@ -45,6 +45,9 @@ const pages: Record<string, string> = {
   webhook: `#/webhooks/${shown.webhooks[0]}`,
   'webhook-failing': `#/webhooks/${shown.webhooks[1]}`,
   'webhook-disabled': `#/webhooks/${shown.webhooks[2]}`,
+  persons: '#/persons',
+  'persons-counted': '#/persons',
+  'persons-first': '#/persons',
   quality: '#/quality',
   analytics: '#/analytics?time=90',
   sql: '#/sql?q=select+day,+sum(transactions)+as+transactions,+sum(amount)+as+amount%0Afrom+sales_by_day+--+all+shops%0Awhere+region+%3D+%27GB%27%0Agroup+by+day%0Aorder+by+day',
@@ -57,6 +60,7 @@ const pages: Record<string, string> = {
 // Without a manager's key of a system that runs, the operator's shows those pages.
 const managerKey = url ? shown.operatorKey : keys.manager
 const byKey: Record<string, string> = {
+  'persons-first': url ? shown.key : keys.other,
   'webhooks-first': url ? shown.key : keys.other,
   keys: shown.operatorKey,
   'own-keys': managerKey,
@@ -119,6 +123,12 @@ for (const { name, ...look } of looks) {
       await page.getByRole('button', { name: 'Plot' }).click()
     }
     if (title === 'webhook') await page.locator('td summary').nth(6).click()
+    if (title === 'persons-counted') {
+      await page.getByRole('radio', { name: 'Pseudonymise' }).check()
+      await page.locator('#forget-person').fill('anna')
+      await page.getByRole('button', { name: 'Count what there is' }).click()
+      await page.getByRole('button', { name: 'Forget the person' }).click({ timeout: 60_000 })
+    }
     if (title === 'group') await page.getByRole('button', { name: 'Mend it' }).first().click()
     await page.waitForTimeout(url ? 2000 : 700)
     await page.screenshot({ path: `${folder}/${title}-${name}.png`, fullPage: true })

@@ -232,6 +232,7 @@ export const everyPage = (id: string): [title: string, address: string][] => [
   ['Topics', '#/topics'],
   ['weir.accepted.shops', '#/topics/weir.accepted.shops'],
   ['Webhooks', '#/webhooks'],
+  ['Persons', '#/persons'],
 ]
 
 export const visit = async (page: Page, [title, address]: [string, string]): Promise<void> => {

@@ -81,6 +81,7 @@ const codes: Record<string, string> = {
   too_many_waiting: 'too many records wait already',
   overtaken: 'a newer one may have come while it waited',
   undecodable: 'it could not be decoded',
+  person_erased: 'it names a person who was erased',
   unreadable: 'it could not be read',
 }
 

@@ -11,6 +11,7 @@ import { AuditPage } from '../pages/keys/audit.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OrganisationsPage } from '../pages/organisations.js'
 import { OverviewPage } from '../pages/overview.js'
+import { PersonsPage } from '../pages/persons/persons.js'
 import { QualityPage } from '../pages/quality.js'
 import { RefusedGroupPage } from '../pages/rejected/group.js'
 import { RejectedPage } from '../pages/rejected/rejected.js'
@@ -49,6 +50,12 @@ const pages: Page[] = [
   { name: 'sql', title: 'SQL', page: SqlPage, isFor: (me) => may(me, 'analytics:read') },
   { name: 'types', title: 'Types', page: TypesPage, isFor: () => true },
   { name: 'topics', title: 'Topics', page: TopicsPage, isFor: () => true },
+  {
+    name: 'persons',
+    title: 'Persons',
+    page: PersonsPage,
+    isFor: (me) => may(me, 'persons:read') || may(me, 'persons:erase'),
+  },
   { name: 'webhooks', title: 'Webhooks', page: WebhooksPage, isFor: (me) => may(me, 'webhooks:manage') },
   { name: 'keys', title: 'Keys', page: KeysPage, isFor: manages },
   { name: 'audit', title: 'What was done', page: AuditPage, isFor: manages },

@@ -25,6 +25,8 @@ type CallRequest = {
   /** For an answer that says by itself that not all is decided: what to say if it stays so. */
   undecided?: (json: unknown) => string | undefined
   keepalive?: boolean | undefined
+  /** For an answer that is sent while it is read: an attempt may take all of the time that there is. */
+  mayTakeLong?: boolean | undefined
 }
 
 export type LinedBody = {
@@ -64,7 +66,7 @@ export const createCall =
         ...(lined && { body: lined.open(), duplex: 'half' }),
       }
       const left = Math.max(0, endsAt - performance.now())
-      const longest = lined ? left : Math.min(longestAttempt(request), left)
+      const longest = lined || request.mayTakeLong ? left : Math.min(longestAttempt(request), left)
       return fetchWithin(longest, signal, async (ending, begin) => {
         const response = await fetch(url + request.path, { ...init, signal: ending })
         const { status, headers } = response

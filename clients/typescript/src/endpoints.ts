@@ -520,6 +520,39 @@ export interface Erasure {
   problem: string | null
 }
 
+export interface ErasureWithProof {
+  erasure_id: string
+  mode: 'erase' | 'pseudonymise'
+  /** what becomes of later uploads that name the person */
+  afterwards: 'refuse' | 'new'
+  /** whether it only counts */
+  dry_run: boolean
+  /** `failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right */
+  status: 'running' | 'done' | 'failed'
+  /** what it does now, or did last */
+  step: string
+  asked_at: string
+  ended_at: string | null
+  /** what there was of the person before anything was removed */
+  found: {
+    /** a topic, or a table */
+    where: string
+    /** messages or rows that name the person */
+    count: number
+  }[] | null
+  /** why it does not go on */
+  problem: string | null
+  /** null until it is done, and after a dry run, which removes nothing */
+  proof: {
+    /** what was read when it was done, and what was left: JSON, sign by sign as it was signed */
+    report: string
+    /** of the bytes of `report`: Ed25519, in Base64 */
+    signature: string
+    /** what checks the signature: PEM */
+    public_key: string
+  } | null
+}
+
 export interface SavedQuery {
   /** what people call it */
   name: string
@@ -1217,7 +1250,7 @@ export interface Endpoints {
     }
   }
   'GET /v1/erasures/{erasure_id}': {
-    answer: Erasure
+    answer: ErasureWithProof
   }
   'GET /v1/queries': {
     answer: {

@@ -3,6 +3,8 @@ import { createFeeds, type Feeds } from './downstream/feeds.js'
 import { createImport, type ImportBody, type ImportOptions, type ImportResult } from './files/import.js'
 import { createInteractions, type Interactions } from './interactions.js'
 import { type AuditList, createAudit, createKeys, type Keys } from './keys.js'
+import { createErasures, type Erasures } from './persons/erasures.js'
+import { createPersons, type Persons } from './persons/export.js'
 import { type RecordTypes, recordTypes, type TypeName } from './record-types.js'
 import { createQuality, createRejections, type Quality, type Rejections } from './rejections.js'
 import { createRequests, type Requests } from './requests.js'
@@ -15,7 +17,15 @@ import { WeirError } from './weir-error.js'
 export type { CallOptions, RetryNotice } from './call.js'
 export type { CursorStore, EventReader, FeedOptions, Feeds, ReadOptions } from './downstream/feeds.js'
 export { verifyWebhook, type WebhookHeaders, type WebhookMessage, type WebhookOptions } from './downstream/webhooks.js'
-export type { AwaitedRecord, FeedEvent, FeedPage, VersionConflict } from './endpoints.js'
+export type {
+  AwaitedRecord,
+  Erasure,
+  ErasureWithProof,
+  FeedEvent,
+  FeedPage,
+  PersonExport,
+  VersionConflict,
+} from './endpoints.js'
 export type { ImportBody, ImportOptions, ImportResult } from './files/import.js'
 export type {
   InteractionFilter,
@@ -27,6 +37,8 @@ export type {
 } from './interactions.js'
 export type { AuditEntry, AuditList, KeyOptions, Keys, NewOwnKey, OwnKey } from './keys.js'
 export type { ListOptions, TimeGiven } from './pages.js'
+export type { Erasures, ErasureWanted, UntilDoneOptions } from './persons/erasures.js'
+export type { Persons } from './persons/export.js'
 export type * from './record-types.js'
 export { recordTypes } from './record-types.js'
 export type {
@@ -91,6 +103,9 @@ export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[N
   rejections: Rejections
   quality: Quality
   waiting: WaitingRecords
+  /** What is kept about a person, and people who are to be forgotten. */
+  persons: Persons
+  erasures: Erasures
   keys: Keys
   audit: AuditList
 }
@@ -136,6 +151,8 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
     rejections: createRejections(call),
     quality: createQuality(call),
     waiting: createWaiting(call),
+    persons: createPersons(call),
+    erasures: createErasures(call),
     keys: createKeys(call),
     audit: createAudit(call),
   }

@@ -21,8 +21,8 @@ const optionsOf = (withValue: string, alone: string): Options => {
 
 /** The options of all commands: those behind which a value follows, and the others. A test compares them with the commands. */
 export const operatorOptions = optionsOf(
-  'about at code count delivery demo-key-file events examples expected expires file from grace history index lanes limit missing name new-partitions org out ' +
-    'partitions record records rejections request requests scopes seed since state to type until url verdicts wait where with',
+  'about afterwards at code count delivery demo-key-file events examples expected expires file from grace history index key lanes limit missing mode name new-partitions org out ' +
+    'partitions person record records rejections request requests scopes seed since state to type until url verdicts wait where with',
   'all all-versions csv deletes dry-run duplicates even-superseded json manage mend new-fields operator print quick restart strict yes',
 )
 

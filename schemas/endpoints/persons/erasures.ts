@@ -15,35 +15,55 @@ const counted = v.object({
   count: v.count('messages or rows that name the person'),
 })
 
-const erasure = v.named(
-  'Erasure',
-  {
-    erasure_id: v.uuid,
-    mode: v.oneOf(erasureModes),
-    afterwards: v.oneOf(['refuse', 'new'], { description: 'what becomes of later uploads that name the person' }),
-    dry_run: v.flag('whether it only counts'),
-    status: v.oneOf(erasureStates, {
-      description: '`failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right',
-    }),
-    step: v.text('what it does now, or did last'),
-    asked_at: v.instant,
-    ended_at: v.nullable(v.instant),
-    found: v.nullable(v.list(counted), 'what there was of the person before anything was removed'),
-    problem: v.nullable(v.text(), 'why it does not go on'),
-  },
+const fields = {
+  erasure_id: v.uuid,
+  mode: v.oneOf(erasureModes),
+  afterwards: v.oneOf(['refuse', 'new'], { description: 'what becomes of later uploads that name the person' }),
+  dry_run: v.flag('whether it only counts'),
+  status: v.oneOf(erasureStates, {
+    description: '`failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right',
+  }),
+  step: v.text('what it does now, or did last'),
+  asked_at: v.instant,
+  ended_at: v.nullable(v.instant),
+  found: v.nullable(v.list(counted), 'what there was of the person before anything was removed'),
+  problem: v.nullable(v.text(), 'why it does not go on'),
+}
+
+const example = {
+  erasure_id: derivedId('example', 'erasure'),
+  mode: 'erase',
+  afterwards: 'refuse',
+  dry_run: false,
+  status: 'done',
+  step: 'done',
+  asked_at: '2026-01-31T12:00:00.000Z',
+  ended_at: '2026-01-31T12:01:05.000Z',
+  found: [{ where: 'weir.accepted.customers', count: 2 }],
+  problem: null,
+}
+
+const erasure = v.named('Erasure', fields, { examples: [example] })
+
+const proof = v.object({
+  report: v.text('what was read when it was done, and what was left: JSON, sign by sign as it was signed'),
+  signature: v.text('of the bytes of `report`: Ed25519, in Base64'),
+  public_key: v.text('what checks the signature: PEM'),
+})
+
+const erasureWithProof = v.named(
+  'ErasureWithProof',
+  { ...fields, proof: v.nullable(proof, 'null until it is done, and after a dry run, which removes nothing') },
   {
     examples: [
       {
-        erasure_id: derivedId('example', 'erasure'),
-        mode: 'erase',
-        afterwards: 'refuse',
-        dry_run: false,
-        status: 'done',
-        step: 'done',
-        asked_at: '2026-01-31T12:00:00.000Z',
-        ended_at: '2026-01-31T12:01:05.000Z',
-        found: [{ where: 'weir.accepted.customers', count: 2 }],
-        problem: null,
+        ...example,
+        proof: {
+          report: `{"erasure_id":"${example.erasure_id}","organisation":"acme","left":[]}`,
+          signature: 'Bf7mQN1fe8TopZzXpLT5A8IyoAotNibqHYixEqKTH5JcRstYxuqtoUq58HgGZNxqEz/SdjZlnz+h+hE3HG2ACg==',
+          public_key:
+            '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAxjXaz2j0SQZkDtraaPwemCGBnBd80K9IJm6Ev/qCJaI=\n-----END PUBLIC KEY-----\n',
+        },
       },
     ],
   },
@@ -82,8 +102,10 @@ export const listErasures = endpoint('GET', '/v1/erasures', 'list-erasures', 'pe
 })
 
 export const readErasure = endpoint('GET', '/v1/erasures/{erasure_id}', 'read-erasure', 'persons', {
-  summary: 'What became of an erasure',
+  summary: 'What became of an erasure, and its proof',
+  about:
+    'The proof is the report that was made when all was read again, with a signature. It names nobody, and can be checked without Weir: `weir erasures check`, or openssl (docs/persons.md). To read everything once more is for operators (`weir erasures prove`).',
   scope: erasePersons,
   parameters: { erasure_id: v.text('erasure_id of the erasure') },
-  answers: { ...answered('As it is now.', erasure), 404: errorAnswer(404, 'There is no such erasure.') },
+  answers: { ...answered('As it is now.', erasureWithProof), 404: errorAnswer(404, 'There is no such erasure.') },
 })

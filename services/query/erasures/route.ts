@@ -4,6 +4,7 @@ import { callerOf } from '#http/request-context.js'
 import { requestError } from '#http/request-error.js'
 import type { Doer } from '#ledger/audit.js'
 import { askErasure, type Erasure, findErasure, listErasures, type NewErasure } from '#ledger/erasures/erasures.js'
+import { signingKey } from '#persons/erase/prove.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import * as endpoints from '#schemas/endpoints/persons/erasures.js'
@@ -15,6 +16,7 @@ export const createErasureActions = (pool: Pool) => ({
   ask: (asked: NewErasure, by: Doer) => inTransaction(pool, (connection) => askErasure(connection, asked, by)),
   list: (orgId: string) => listErasures(pool, orgId),
   find: (erasureId: string) => findErasure(pool, erasureId),
+  publicKey: async () => (await signingKey(pool)).publicKey,
 })
 
 export type ErasureDeps = { catalogue: Catalogue; erasures: ErasureActions; consoleReads: Reads }
@@ -41,11 +43,16 @@ export const addErasures = (app: FastifyInstance, deps: ErasureDeps): void => {
       const { orgId } = callerOf(request)
       return consoleReads(orgId, async () => {
         const found = isUuid(id) ? await erasures.find(id) : undefined
-        return found?.orgId === orgId ? shown(found) : { error: noSuchErasure }
+        if (found?.orgId !== orgId) return { error: noSuchErasure }
+        return { ...shown(found), proof: await proofOf(found, erasures) }
       })
     }),
   ])
 }
+
+/** What a dry run has signed says what there is, and so is the proof of nothing. */
+const proofOf = async ({ isDryRun, report, signature }: Erasure, { publicKey }: ErasureActions) =>
+  isDryRun || report === null || signature === null ? null : { report, signature, public_key: await publicKey() }
 
 /** An erasure as people see it. */
 export const shown = (erasure: Erasure) => ({

@@ -1,5 +1,6 @@
 import {
   createWeir,
+  type ErasureWanted,
   type ImportOptions,
   type RefusedRecord,
   type RejectedValuesFilter,
@@ -20,6 +21,8 @@ type Given = {
   days: object
   requestId: string
   keyId: string
+  personId: string
+  erasureId: string
   wanted: object
   name: string | null
   body: string
@@ -96,6 +99,16 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       return allOf(weir.waiting.records(filter, options))
     case 'waiting.cancel':
       return weir.waiting.cancel(filter, options)
+    case 'persons.export':
+      return weir.persons.export(call.personId, options)
+    case 'erasures.ask':
+      return weir.erasures.ask(call.personId, call.wanted as ErasureWanted, options)
+    case 'erasures.list':
+      return weir.erasures.list(options)
+    case 'erasures.find':
+      return weir.erasures.find(call.erasureId, options)
+    case 'erasures.untilDone':
+      return weir.erasures.untilDone(call.erasureId, options)
     case 'keys.list':
       return allOf(weir.keys.list(filter, options))
     case 'keys.issue':

@@ -191,6 +191,11 @@ async def perform(call, url, key, is_scripted, is_aio):
             return await waited(function(call["type"], **options))
         if do == "audit.list":
             return await all_of(function(**options))
+        if do == "erasures.list":
+            return await waited(function(**options))
+        if do == "erasures.ask":
+            wanted = {snake(name): value for name, value in call["wanted"].items()}
+            return await waited(function(call["personId"], **wanted, **options))
         if name == "list" or do == "waiting.records":
             return await all_of(function(filter, **options))
         given = {
@@ -202,6 +207,9 @@ async def perform(call, url, key, is_scripted, is_aio):
             "keys.rename": ["keyId", "name"],
             "keys.rotate": ["keyId", "wanted"],
             "keys.revoke": ["keyId"],
+            "persons.export": ["personId"],
+            "erasures.find": ["erasureId"],
+            "erasures.untilDone": ["erasureId"],
         }.get(do, ["filter"])
         return await waited(function(*[call.get(each) for each in given], **options))
     finally:

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { fillMarts } from './marts.js'
+import { fillPersons } from './persons.js'
 import { ago, type startPretendEdge } from './pretend-edge.js'
 import { fillWebhooks } from './webhooks.js'
 
 /** Data to look at: webhooks, shops, offers with some faults, two weeks of quality, a year of sales, records that wait, a busy quarter of an hour. */
-export const fill = ({ world, waiting, days, marts, webhooks }: Awaited<ReturnType<typeof startPretendEdge>>) => {
+export const fill = ({
+  world,
+  waiting,
+  days,
+  marts,
+  webhooks,
+  persons,
+}: Awaited<ReturnType<typeof startPretendEdge>>) => {
   const shops = Array.from({ length: 8 }, (_, index) => ({
     shop_id: randomUUID(),
     name: `Corner Books ${index + 1}`,
@@ -14,6 +22,7 @@ export const fill = ({ world, waiting, days, marts, webhooks }: Awaited<ReturnTy
   world.upload('demo', 'shops', shops, false)
   fillMarts(marts, 'demo', shops)
   fillWebhooks(webhooks, 'demo')
+  fillPersons(persons, 'demo')
   const [first] = shops
   world.upload('demo', 'shops', [{ ...first, name: 'Corner Books & Sons', region: 'IE' }], false)
   const offer = (more: object) => ({

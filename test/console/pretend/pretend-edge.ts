@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerMart, martReferences, type PretendMarts } from './marts.js'
+import { createPretendPersons } from './persons.js'
 import { buildConsole, contentSecurityPolicy } from './serve-console.js'
 import { createPretendSql } from './sql.js'
 import { createPretendWebhooks } from './webhooks.js'
@@ -115,6 +116,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
   const marts: PretendMarts = new Map()
   const sql = createPretendSql()
   const webhooks = createPretendWebhooks()
+  const persons = createPretendPersons()
   const types = typeReferences()
   const topics = topicReferences()
   const fieldsOf = ({ record }: { record: unknown }) => record as Record<string, unknown>
@@ -507,6 +509,8 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     const body = (text ? JSON.parse(text) : {}) as Record<string, unknown>
     if (sql.answer({ request, response, pathname, org, keyId: caller.key_id, body })) return undefined
     const method = request.method ?? ''
+    const accept = request.headers.accept ?? ''
+    if (persons.answer({ method, pathname, org, body, accept, response })) return undefined
     if (webhooks.answer({ method, pathname, query: searchParams, org, body, response })) return undefined
     const [, type] = /^\/v1\/data\/([^/]+)$/.exec(pathname) ?? []
     if (type && request.method === 'POST') {
@@ -546,6 +550,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     marts,
     sql,
     webhooks,
+    persons,
     servedFiles,
     streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,

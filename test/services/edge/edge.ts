@@ -24,6 +24,7 @@ import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.j
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
 import { createAnswerCheck } from '../../support/openapi/answers.js'
+import { createFakeErasures } from '../query/fakes/erasures.fake.js'
 import { createFakeFeed } from '../query/fakes/feed.fake.js'
 import { createFakeKeys } from '../query/fakes/keys.fake.js'
 import { createFakeOperators } from '../query/fakes/operators.fake.js'
@@ -153,11 +154,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     },
     sqlReads: createReads(undefined, 'the tables'),
     savedQueries: createFakeSavedQueries(),
-    erasures: {
-      ask: async () => Promise.reject(new Error('nobody is erased here')),
-      list: async () => [],
-      find: async () => undefined,
-    },
+    erasures: createFakeErasures(),
     webhooks: createFakeWebhooks(),
     figures,
     now,

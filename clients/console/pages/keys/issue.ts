@@ -9,7 +9,7 @@ import { sentence } from '../../components/words.js'
 export type KeyOrdered = { org?: string; name?: string; scopes?: string[]; expires_in_seconds?: number }
 
 const reads =
-  'requests:read rejections:read rejections:write waiting:read waiting:write interactions:read data:read analytics:read persons:read webhooks:manage'.split(
+  'requests:read rejections:read rejections:write waiting:read waiting:write interactions:read data:read analytics:read persons:read persons:erase webhooks:manage'.split(
     ' ',
   )
 /** What is chosen first: everything, everything and other keys too, or some scopes. */

@@ -249,6 +249,43 @@ class WaitingRecords(_Part):
         return await self._run(resources.cancel_waiting(self._settings, filter))
 
 
+class Persons(_Part):
+    """For a key with the scope `persons:read`."""
+
+    async def export(self, person_id: str) -> Json:
+        """Everything that is kept about a person: a customer_id, student_id or user_id. That it was asked for is in the audit.
+
+        It is held in memory; for a person with a million interactions ask for `GET /v1/persons/{id}/export` yourself, into a file.
+        """
+        export: Json = await self._run(resources.get(self._settings, resources.person_path(person_id)))
+        return export
+
+
+class Erasures(_Part):
+    """For a key with the scope `persons:erase`."""
+
+    async def ask(self, person_id: str, *, mode: str, dry_run: bool = False, afterwards: Optional[str] = None) -> Json:
+        """Has a person forgotten: a customer_id, student_id or user_id. Nothing brings one back.
+
+        With `mode="erase"` all records that name the person go; with `"pseudonymise"` transactions and interactions stay for sums, without
+        the person. `dry_run` only counts. Later uploads that name the person are refused, or with `afterwards="new"` taken as those of
+        somebody new. Asked again while it runs, it is the same erasure.
+        """
+        return await self._run(resources.ask_erasure(self._settings, person_id, mode, dry_run, afterwards))
+
+    async def find(self, erasure_id: str) -> Json:
+        """With its `proof`, once it is done."""
+        return await self._run(resources.find_erasure(self._settings, erasure_id))
+
+    async def until_done(self, erasure_id: str, *, every: float = 2.0, on_step: Callback = None) -> Json:
+        """Waits until it is done, a minute or more, looking every so many seconds. Raises a WeirError where it has failed."""
+        return await self._run(resources.until_erased(self._settings, erasure_id, every, on_step))
+
+    async def list(self) -> List[Json]:
+        """The newest first, at most 1000. They name nobody."""
+        return await self._run(resources.get(self._settings, "/v1/erasures", "erasures"))
+
+
 class Keys(_Part):
     """For a key with the scope `keys:manage`: the keys of its organisation."""
 
@@ -313,6 +350,8 @@ class AsyncWeir(AsyncByType):
         self.rejections = Rejections(*parts)
         self.quality = Quality(*parts)
         self.waiting = WaitingRecords(*parts)
+        self.persons = Persons(*parts)
+        self.erasures = Erasures(*parts)
         self.keys = Keys(*parts)
         self.audit = Audit(*parts)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from .call import Request, Settings, as_text, call, in_path, new_key, query_of
-from .driving.steps import Pause, Work
+from .driving.steps import Pause, Tell, Work
 from .errors import WeirError
 from .record_types import RECORD_TYPES, RecordType
 from .sending.records import to_text
@@ -148,6 +148,37 @@ def retry_path(request_id: str) -> str:
 
 def key_path(key_id: str) -> str:
     return f"/v1/keys/{in_path(key_id)}"
+
+
+def person_path(person_id: str) -> str:
+    return f"/v1/persons/{in_path(person_id)}/export"
+
+
+def ask_erasure(settings: Settings, person_id: str, mode: str, dry_run: bool, afterwards: Optional[str]) -> Work[Json]:
+    given = {"person_id": person_id, "mode": mode, "dry_run": dry_run or None, "afterwards": afterwards}
+    body = {name: value for name, value in given.items() if value is not None}
+    said: Json = yield from post(settings, "/v1/erasures", body)
+    return said
+
+
+def find_erasure(settings: Settings, erasure_id: str) -> Work[Json]:
+    said: Json = yield from get(settings, f"/v1/erasures/{in_path(erasure_id)}")
+    return said
+
+
+def until_erased(settings: Settings, erasure_id: str, every: float, on_step: Optional[Callable[[Json], Any]]) -> Work[Json]:
+    step: Optional[str] = None
+    while True:
+        erasure = yield from find_erasure(settings, erasure_id)
+        if on_step is not None and erasure["step"] != step:
+            yield Tell(on_step, (erasure,))
+        step = erasure["step"]
+        if erasure["status"] == "done":
+            return erasure
+        if erasure["status"] == "failed":
+            message = f"the erasure {erasure_id} has failed: {erasure['problem']}"
+            raise WeirError("server", message, "when that is put right, ask for it again")
+        yield Pause(every)
 
 
 Types = Union[str, Sequence[str]]

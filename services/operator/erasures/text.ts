@@ -1,0 +1,87 @@
+import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
+import type { Proof } from '#persons/erase/prove.js'
+import { type Column, toDistance, toTableWithIds } from '../command/table.js'
+
+// An erasure in words. None of them names the person.
+
+export const erasureAsJson = (erasure: Erasure) => ({
+  erasure_id: erasure.erasureId,
+  org: erasure.orgId,
+  mode: erasure.mode,
+  afterwards: erasure.afterwards,
+  dry_run: erasure.isDryRun,
+  status: erasure.status,
+  step: erasure.step,
+  asked_by: erasure.askedBy,
+  asked_at: erasure.askedAt,
+  ended_at: erasure.endedAt,
+  found: erasure.found,
+  problem: erasure.problem,
+  report: erasure.report,
+  signature: erasure.signature,
+})
+
+export const toErasureTable = (erasures: readonly Erasure[], now: Date, width: number): string => {
+  const facts: Column<Erasure>[] = [
+    { title: 'ORG', cell: ({ orgId }) => orgId },
+    { title: 'MODE', cell: ({ mode, isDryRun }) => (isDryRun ? `${mode}, dry run` : mode) },
+    { title: 'ASKED', cell: ({ askedAt }) => toDistance(askedAt, now) },
+    { title: 'STATE', cell: stateOf, wraps: true },
+  ]
+  return toTableWithIds(facts, [{ title: 'ERASURE', cell: ({ erasureId }) => erasureId }], erasures, width)
+}
+
+const stateOf = ({ status, step, problem }: Erasure): string => {
+  if (status === 'done') return 'done'
+  return [`${status}: ${step}`, ...(problem === null ? [] : [problem])].join('; ')
+}
+
+export const toErasureText = (erasure: Erasure, now: Date): string => {
+  const { erasureId, orgId, mode, afterwards, isDryRun, askedBy, askedAt, endedAt, found, problem } = erasure
+  const at = (moment: Date): string => `${moment.toISOString()} (${toDistance(moment, now)})`
+  return [
+    `erasure ${erasureId} of ${orgId}: ${isDryRun ? `dry run of ${mode}, which removes nothing` : mode}`,
+    `  state    ${stateOf(erasure)}`,
+    `  asked    ${at(askedAt)}, by ${askedBy}`,
+    ...(endedAt === null ? [] : [`  ended    ${at(endedAt)}`]),
+    `  found    ${found === null ? 'not counted yet' : (countsOf(found)[0] ?? 'nothing')}`,
+    ...countsOf(found ?? [])
+      .slice(1)
+      .map((line) => `           ${line}`),
+    ...(isDryRun
+      ? []
+      : [
+          `  later    uploads that name the person are ${afterwards === 'refuse' ? 'refused' : 'taken as of somebody new'}`,
+          `  proof    ${proofOf(erasure, problem)}`,
+        ]),
+  ].join('\n')
+}
+
+const proofOf = ({ erasureId, report }: Erasure, problem: string | null): string => {
+  if (report === null) return problem === null ? 'made when it is done' : 'none, as long as the problem is there'
+  return `signed, with --json here; "weir erasures prove ${erasureId}" reads everything again`
+}
+
+export const countsOf = (counts: readonly Counted[]): string[] => {
+  const wide = Math.max(0, ...counts.map(({ where }) => where.length))
+  return counts.map(({ where, count }) => `${where.padEnd(wide)}  ${count}`)
+}
+
+const mostShown = 20
+
+/** What a signed report says. */
+export const inWords = ({ erasure_id, organisation, mode, asked_at, checked_at, found_before, left, read }: Proof) => {
+  const topics = new Set(read.topics.map(({ topic }) => topic)).size
+  const places = countsOf(left.slice(0, mostShown)).map((line) => `  ${line}`)
+  return [
+    left.length === 0
+      ? `Nothing is left of the person of erasure ${erasure_id}.`
+      : `${counted(left.length, 'place')} still ${left.length === 1 ? 'names' : 'name'} the person of erasure ${erasure_id}:`,
+    ...places,
+    ...(left.length > mostShown ? [`  and ${left.length - mostShown} more, which the report names`] : []),
+    `${organisation}, ${mode}, asked for ${asked_at}, read ${checked_at}: ${counted(topics, 'topic')} (${counted(read.topics.length, 'partition')}) from end to end,`,
+    `and all tables of ClickHouse and Postgres. Before: ${found_before.map(({ where, count }) => `${where} ${count}`).join(', ') || 'nothing'}.`,
+  ]
+}
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
