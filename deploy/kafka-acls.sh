@@ -14,7 +14,7 @@ rights() {
 # The edge appends batches, and reads verdicts, each edge in a consumer group of its own. For feeds it reads batches again, and for the
 # console what was published.
 edge --operation Read --operation Write --topic weir.submitted. --resource-pattern-type prefixed
-edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected --topic weir.waiting
+edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected --topic weir.waiting --topic weir.erasures
 edge --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 edge --operation Read --group weir-edge- --resource-pattern-type prefixed
 # It shows operators how far the services are behind. To show other teams' groups too, let it describe those.

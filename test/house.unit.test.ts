@@ -69,7 +69,7 @@ it.each([
   { room: 'services/integrity', mayImport: shared },
   { room: 'services/tables', mayImport: ['schemas', 'services/platform'] },
   { room: 'services/sink', mayImport: [...shared, 'services/tables'] },
-  { room: 'services/delivery', mayImport: [...shared, 'services/feeds'] },
+  { room: 'services/delivery', mayImport: [...shared, 'services/feeds', 'services/persons'] },
   {
     room: 'services/operator',
     mayImport: [...shared, 'services/rejections', 'services/tables', 'services/feeds', 'services/persons'],

@@ -1,13 +1,13 @@
 import { findHoles } from '#ledger/erasures/holes.js'
 import type { Generation } from '#ledger/layout/layout.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { laneOf, partitionOfLane } from '#platform/kafka/partitions.js'
+import { laneOf, partitionOfLane, type TopicPartition } from '#platform/kafka/partitions.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { quote } from '#schemas/derive/clickhouse/columns.js'
 import { database, logTableOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
 import { generationOf, versionOf } from '#schemas/version.js'
-import type { Place } from './read-log.js'
 import { eventColumns } from './read-tables.js'
 
 /**
@@ -16,7 +16,7 @@ import { eventColumns } from './read-tables.js'
  */
 export type ReadRemoved = (
   orgId: string,
-  place: Place,
+  place: TopicPartition & { type: RecordType },
   batch: { offset: number; batchId: string },
 ) => Promise<AcceptedEvent[] | undefined>
 

@@ -26,6 +26,10 @@ export const findCursor = async (connection: Connection, at: TopicPartition): Pr
   return found && { ...found, prunedBefore: found.prunedBefore?.getTime() }
 }
 
+/** Waits until every decision that is being taken is taken: each holds its cursor. */
+export const awaitDecisions = (connection: Connection): Promise<unknown> =>
+  connection.query('select from integrity.cursors order by topic, partition for update')
+
 /** The same of a partition that may have none: undefined where nothing of it was ever decided, and it is held all the same. */
 export const lockCursor = async (connection: Connection, at: TopicPartition): Promise<HeldCursor | undefined> => {
   const found = await findCursor(connection, at)

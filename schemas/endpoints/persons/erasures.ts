@@ -77,7 +77,7 @@ export const createErasure = endpoint('POST', '/v1/erasures', 'create-erasure', 
   body: {
     schema: v.closed({
       person_id: v.text('a customer_id, student_id or user_id', {
-        pattern: '^[^\\x00]{1,1000}$',
+        pattern: '^\\s{0,100}[^\\s\\x00][^\\x00]{0,899}$',
         refusal: 'person_id must be the id of a person (1 to 1000 characters)',
       }),
       mode: v.oneOf(erasureModes),

@@ -49,7 +49,15 @@ export const askErasure = async (db: Database, asked: NewErasure, by: Doer = com
     where org_id = $1 and person_sha256 = $2 and mode = $3 and is_dry_run = $4 and status = 'running'`,
     [orgId, hash, mode, isDryRun],
   )
-  if (running) return running
+  if (running?.afterwards === afterwards) return running
+  // What was wished for last counts.
+  if (running) {
+    await changedBy(db, 'update erasure.erasures set afterwards = $2 where erasure_id = $1', [
+      running.erasureId,
+      afterwards,
+    ])
+    return { ...running, afterwards }
+  }
   const made = await firstRow<Erasure>(
     db,
     `insert into erasure.erasures (erasure_id, org_id, mode, afterwards, is_dry_run, person_id, person_sha256, asked_by, request_id)
@@ -76,6 +84,12 @@ export const listErasures = (db: Database, orgId: string | null): Promise<Erasur
     `select ${columns} from erasure.erasures where $1::text is null or org_id = $1 order by asked_at desc, erasure_id limit 1000`,
     [orgId],
   )
+
+/** When the last of those that are not done was asked for; undefined where there is none. */
+export const lastAsked = async (db: Database): Promise<number | undefined> =>
+  (
+    await firstRow<{ at: Date | null }>(db, `select max(asked_at) as at from erasure.erasures where status = 'running'`)
+  )?.at?.getTime()
 
 /** Those that are not done, the first ones first. */
 export const runningErasures = (db: Database, most: number): Promise<Erasure[]> =>

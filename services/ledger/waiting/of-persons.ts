@@ -1,5 +1,5 @@
 import type { Database } from '#platform/postgres/rows.js'
-import { rowsOf } from '#platform/postgres/rows.js'
+import { changedBy, rowsOf } from '#platform/postgres/rows.js'
 import type { Reference } from '#schemas/record.js'
 
 /** A record that waits, with its bytes. */
@@ -35,4 +35,21 @@ export const findWaitsWith = (
     order by type, id
     limit $7`,
     [asked.orgId, asked.types, asked.uuids, asked.texts, after?.type ?? null, after?.id ?? null, limit],
+  )
+
+/** Has such records decided now, before their time. Of many persons the UUIDs are looked for by hashes, in one pass. */
+export const endWaitsWith = (
+  db: Database,
+  asked: { orgId: string; salt: Buffer; sha256: readonly Buffer[]; texts: readonly string[] },
+): Promise<number> =>
+  changedBy(
+    db,
+    `update integrity.waiting w set due_at = now()
+    where org_id = $1 and state = 'waiting' and (
+      exists (
+        select from regexp_matches(encode(w.message, 'escape'), '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}', 'g') found
+        where sha256($2::bytea || convert_to(lower(found[1]), 'UTF8')) = any ($3::bytea[])
+      ) or exists (select from unnest($4::text[]) given where position(convert_to(given, 'UTF8') in w.message) > 0)
+    )`,
+    [asked.orgId, asked.salt, asked.sha256, asked.texts],
   )

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { findCursors } from '#ledger/cursors.js'
+import { awaitDecisions } from '#ledger/cursors.js'
 import { type Counted, type Erasure, forgetSeen, noteErasure, noteStep } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, openGate, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
 import { findGenerations } from '#ledger/layout/layout.js'
+import { endWaitsWith } from '#ledger/waiting/of-persons.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
 import { removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
@@ -14,10 +15,11 @@ import { inTransaction } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import * as names from '#schemas/derive/names.js'
+import { isUuid } from '#schemas/uuid.js'
 import { createFindPerson } from '../who.js'
 import { createErasedTables } from './clickhouse.js'
 import { type GoneDeps, publishGone } from './gone-events.js'
-import { countInPostgres, endWaits, removeFromPostgres } from './postgres.js'
+import { countInPostgres, removeFromPostgres } from './postgres.js'
 import { allOf, endsOf, type Named, readForPersons, topicsOfPersons } from './read-topics.js'
 import { soughtBy } from './sought.js'
 import { createWhoIsNamed } from './who-is-named.js'
@@ -52,16 +54,14 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   const real = erasures.filter(({ isDryRun }) => !isDryRun)
   await step('nothing more is accepted', real)
   for (const { erasureId, orgId, known } of real)
-    await inTransaction(pool, (connection) =>
-      closeGate(connection, orgId, [...(known?.customerIds ?? []), ...(known?.userIds ?? [])], erasureId),
-    )
+    await inTransaction(pool, (connection) => closeGate(connection, orgId, namesOf({ known }), erasureId))
   const sought = await soughtBy(pool, erasures)
-  for (const one of sought)
-    await endWaits(
-      pool,
-      one,
-      real.filter(({ orgId }) => orgId === one.orgId),
-    )
+  // Records of theirs that wait are refused now, and with that their bytes are gone.
+  for (const { orgId, salt, persons } of await soughtBy(pool, real)) {
+    const known = real.filter((erasure) => erasure.orgId === orgId).flatMap(namesOf)
+    const sha256 = [...persons.values()].flat().map((hash) => Buffer.from(hash, 'hex'))
+    await endWaitsWith(pool, { orgId, salt, sha256, texts: known.filter((name) => !isUuid(name)) })
+  }
   await untilDecided(deps)
   await forgetSeen(pool, idsOf(real))
 
@@ -119,6 +119,10 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
     if (afterwards === 'new') await inTransaction(pool, (connection) => openGate(connection, orgId, erasureId))
 }
 
+const namesOf = ({ known }: Pick<Erasure, 'known'>): string[] => [
+  ...(known?.customerIds ?? []),
+  ...(known?.userIds ?? []),
+]
 const idsOf = (erasures: readonly Erasure[]): string[] => erasures.map(({ erasureId }) => erasureId)
 
 /** The names are found once: when the records are gone, nothing tells them. */
@@ -169,10 +173,7 @@ const noteRemoved = async ({ pool }: EraseDeps, real: readonly Erasure[], named:
  */
 const untilDecided = async (deps: EraseDeps): Promise<void> => {
   const { pool, kafka, catalogue } = deps
-  await inTransaction(pool, (connection) =>
-    rowsOf(connection, `select 1 as held from integrity.cursors order by topic, partition for update`),
-  )
-  await findCursors(pool)
+  await inTransaction(pool, awaitDecisions)
   const there = await kafka.withAdmin((admin) => admin.listTopics())
   const topics = there.filter((topic) => topic.startsWith(names.submittedTopic('')))
   await untilRead(deps, new Map((await stretchesOf(kafka, topics)).map((each) => [placeOf(each), each.until])))

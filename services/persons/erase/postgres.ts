@@ -1,7 +1,6 @@
-import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
+import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
-import { isUuid } from '#schemas/uuid.js'
 import { addCounts, type Sought } from './sought.js'
 
 // What the services' tables have of persons. Which columns there are Postgres itself is asked: so none is forgotten. A UUID in a text is
@@ -55,9 +54,6 @@ const isNamed = (column: Column): string | undefined => {
 const ofOrg = ({ hasOrg }: Column): string => (hasOrg ? 'org_id = $3' : '$3::text is not null')
 const uuidsIn = ({ column }: Column): string => `regexp_matches(${column}::text, '${anyUuid}', 'g') found_id`
 
-const namesOf = (erasures: readonly Erasure[]): string[] =>
-  erasures.flatMap(({ known }) => [...(known?.customerIds ?? []), ...(known?.userIds ?? [])])
-
 const valuesOf = ({ salt, orgId }: Sought, hashes: readonly string[]) => [
   salt,
   hashes.map((hash) => Buffer.from(hash, 'hex')),
@@ -86,20 +82,6 @@ export const countInPostgres = async (pool: Pool, sought: Sought): Promise<Map<s
   }
   return counts
 }
-
-/** Records of these persons that wait are decided now: they are refused, and with that their bytes are gone. */
-export const endWaits = (pool: Pool, sought: Sought, erasures: readonly Erasure[]): Promise<number> =>
-  changedBy(
-    pool,
-    `update integrity.waiting w set due_at = now()
-    where org_id = $3 and state = 'waiting' and (
-      exists (
-        select from regexp_matches(encode(w.message, 'escape'), '${anyUuid}', 'g') found_id
-        where sha256($1::bytea || convert_to(lower(found_id[1]), 'UTF8')) = any ($2::bytea[])
-      ) or exists (select from unnest($4::text[]) name where position(name in lower(encode(w.message, 'escape'))) > 0)
-    )`,
-    [...valuesOf(sought, [...sought.persons.values()].flat()), namesOf(erasures).filter((name) => !isUuid(name))],
-  )
 
 export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<void> => {
   const values = valuesOf(sought, [...sought.persons.values()].flat())

@@ -1,3 +1,4 @@
+import { lastAsked } from '#ledger/erasures/erasures.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
@@ -32,9 +33,12 @@ export const startErasing = async (deps: {
   const turn = { pool, kafka, registry, clickhouse, producer, catalogue, place, signal: over.signal, log }
   let pause = lookEvery
   let notBefore = 0
-  // What fails reads all topics first, so it is not tried again at once.
+  let newest = 0
+  // What fails reads all topics first, so it is not tried again at once; but what is asked for meanwhile does not wait for it.
   const work = async (): Promise<void> => {
-    if (performance.now() < notBefore) return
+    const asked = (await lastAsked(pool)) ?? 0
+    if (performance.now() < notBefore && asked <= newest) return
+    newest = asked
     pause = Math.min(2 * pause, longestPause)
     notBefore = performance.now() + pause
     if (await eraseAsked(turn)) [pause, notBefore] = [lookEvery, 0]
