@@ -39,7 +39,7 @@ delivery --operation Read --operation Write --operation AlterConfigs --topic wei
 delivery --operation Read --operation Write --operation AlterConfigs --topic weir.accepted. --resource-pattern-type prefixed
 delivery --operation Read --operation Write --operation AlterConfigs --topic weir.interactions --topic weir.rejected
 delivery --operation Read --operation Write --operation AlterConfigs --topic weir.verdicts --topic weir.waiting
-delivery --operation Write --topic weir.erasures
+delivery --operation Read --operation Write --topic weir.erasures
 delivery --operation Read --operation Delete --group weir-reader- --resource-pattern-type prefixed
 delivery --operation Read --group weir-delivery
 delivery --operation Describe --group weir- --resource-pattern-type prefixed

@@ -85,8 +85,10 @@ export type ErasedEvent = {
   org_id: string
   erasure_id: string
   mode: string
+  /** What becomes of later uploads that name the person: refuse, or new. */
+  afterwards: string
   erased_at: number
-  /** In hexadecimal digits, and new for each event. */
+  /** In hexadecimal digits. */
   salt: string
   ids_sha256: string[]
 }

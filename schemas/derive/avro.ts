@@ -126,6 +126,11 @@ export const erasedSchema = (): AvroSchema => ({
     field('org_id', 'string', 'the organisation whose customer or user it was'),
     field('erasure_id', 'string'),
     field('mode', 'string', 'erase, or pseudonymise: then transactions and interactions stay, without the person'),
+    field(
+      'afterwards',
+      'string',
+      'later uploads that name the person are refused (refuse), or taken as those of somebody new (new)',
+    ),
     field('erased_at', timestamp),
     field('salt', 'string', 'in hexadecimal digits'),
     field(

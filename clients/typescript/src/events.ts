@@ -510,6 +510,8 @@ export interface ErasedEvent {
   erasure_id: string
   /** erase, or pseudonymise: then transactions and interactions stay, without the person */
   mode: string
+  /** later uploads that name the person are refused (refuse), or taken as those of somebody new (new) */
+  afterwards: string
   /** milliseconds since 1970, UTC */
   erased_at: number
   /** in hexadecimal digits */

@@ -85,8 +85,8 @@ const wordsByTopic: Readonly<Record<string, { key: string; promises: string[] }>
     key: '<org_id>/<erasure_id>',
     promises: [
       'Each person that an organisation has had erased is an event, once nothing is left of that person here: now it is for you to erase what you have.',
-      'It names nobody. Whoever has ids tells by the salted hashes whether one of them is meant; a new salt each time.',
-      'An event may come again, for the same erasure_id also with another salt: take each erasure_id once. They are kept for good.',
+      'It names nobody. Whoever has ids tells by the salted hashes whether one of them is meant.',
+      'An event may come again: take each erasure_id once. They are kept for good.',
     ],
   },
   'weir.waiting': {

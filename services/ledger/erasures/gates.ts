@@ -101,5 +101,5 @@ export const openGate = async (db: Database, orgId: string, erasureId: string): 
   await noteChange(db, orgId)
 }
 
-const noteChange = (db: Database, orgId: string): Promise<number> =>
+export const noteChange = (db: Database, orgId: string): Promise<number> =>
   changedBy(db, `update erasure.gates set change = change + 1 where org_id = $1`, [orgId])

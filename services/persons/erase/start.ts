@@ -8,6 +8,7 @@ import type { createPatience } from '#platform/process/patience.js'
 import { periodically } from '#platform/process/periodically.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { takeUpErasures } from './known-before.js'
 import { eraseAsked } from './work.js'
 
 // While nobody is to be forgotten this costs one look at a small index.
@@ -35,7 +36,10 @@ export const startErasing = async (deps: {
   let notBefore = 0
   let newest = 0
   // What fails reads all topics first, so it is not tried again at once; but what is asked for meanwhile does not wait for it.
+  let isLookedUp = false
   const work = async (): Promise<void> => {
+    if (!isLookedUp) await takeUpErasures(turn)
+    isLookedUp = true
     const asked = (await lastAsked(pool)) ?? 0
     if (performance.now() < notBefore && asked <= newest) return
     newest = asked
