@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { type Catalogue, catalogue } from '../../catalogue.js'
 import { marts } from '../../marts/all.js'
 import { everything, type From, type Kept, type Mart, type MartParts } from '../../marts/mart.js'
-import { throughMark } from '../../marts/parts.js'
 import { purchaseColumns } from '../../marts/sources.js'
 import { transaction } from '../../records/transaction.js'
 import * as names from '../names.js'
@@ -83,12 +82,10 @@ const keptTable = (mart: Mart, placed: Placement): string[] => {
   })
 }
 
-export const keptColumns = ({ columns }: Mart): ClickHouseColumn[] => [
-  ...Object.entries(columns).map(([name, { type, about }]) => ({ name, type, comment: about })),
-  part,
-  generation,
-  keptAt,
-]
+export const martColumns = ({ columns }: Mart): ClickHouseColumn[] =>
+  Object.entries(columns).map(([name, { type, about }]) => ({ name, type, comment: about }))
+
+export const keptColumns = (mart: Mart): ClickHouseColumn[] => [...martColumns(mart), part, generation, keptAt]
 
 const changesFeed = (type: string, { on, stored }: Placement): string =>
   `create materialized view if not exists ${database}.${names.changesFeedOf(type)}${on} to ${database}.${stored(names.changesTable)} as
@@ -139,35 +136,15 @@ export const lawOf = (mart: KeptMart): string =>
     .digest('hex')
     .slice(0, 16)
 
-/** The rows that are shown: kept ones, and of all organisations for which none are kept, those of this moment. */
-export const keptQuery = (mart: KeptMart): string => {
-  const columns = Object.keys(mart.columns).join(', ')
-  const shown = `${database}.${names.shownTable} final where mart = ${literal(mart.name)} and law = ${literal(lawOf(mart))}`
-  // For a day at the most: where nobody keeps them up any more, they are not shown for ever.
-  const fresh = `${shown} and part = ${throughMark} and kept_at > now() - interval 1 day`
-  const isOther = `org_id not in (select groupUniqArray(org_id) from ${fresh})`
-  // Planning takes 5 ms for each place where this stands, of 17 in a query of shops_overview: so only where large organisations have many rows.
-  const others: From = (name) => rowsOf(name, few.has(name) ? 'true' : isOther)
-  return `select ${columns}
-from ${database}.${names.keptTableOf(mart.name)}
-where generation in (select generation from ${shown} and org_id in (select org_id from ${fresh}))
-union all
-select ${columns}
-from (
-${mart.sql(others)}
-)
-where ${isOther}`
-}
-
 /** Records that grow with what there is to buy, and not with every customer or purchase. */
-const few = new Set(
+export const few = new Set(
   [...catalogue.uploads.keys()]
     .filter((type) => !['customers', 'transactions', 'student-favourites'].includes(type))
     .map(names.viewOf),
 )
 
 /** Rows of a view of records, straight from its table: ClickHouse plans a query of a dozen views for longer than it runs. */
-const rowsOf = (name: string, where: string): string => {
+export const rowsOf = (name: string, where: string): string => {
   const type = [...catalogue.uploads.values()].find((each) => names.viewOf(each.type) === name)
   if (!type) return `(select * from ${everything(name)} where ${where})`
   const table = names.currentTableOf(type.type)
