@@ -1708,7 +1708,8 @@ create table if not exists weir.sales_by_day_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, shop_id)
+settings index_granularity = 2048
 comment 'sales_by_day: kept for large organisations; the view sales_by_day shows them';
 
 create table if not exists weir.cohorts_kept (
@@ -1724,7 +1725,8 @@ create table if not exists weir.cohorts_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, cohort)
+order by (org_id, cohort, month)
+settings index_granularity = 2048
 comment 'cohorts: kept for large organisations; the view cohorts shows them';
 
 create table if not exists weir.offers_used_kept (
@@ -1751,7 +1753,8 @@ create table if not exists weir.offers_used_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, offer_id)
+order by (org_id, offer_id, shop_id)
+settings index_granularity = 2048
 comment 'offers_used: kept for large organisations; the view offers_used shows them';
 
 create table if not exists weir.shops_overview_kept (
@@ -1778,7 +1781,8 @@ create table if not exists weir.shops_overview_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, shop_id)
+order by (org_id, shop_id, name)
+settings index_granularity = 2048
 comment 'shops_overview: kept for large organisations; the view shops_overview shows them';
 
 create table if not exists weir.customers_overview_kept (
@@ -1806,7 +1810,8 @@ create table if not exists weir.customers_overview_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, customer_id)
+order by (org_id, customer_id, user_id)
+settings index_granularity = 2048
 comment 'customers_overview: kept for large organisations; the view customers_overview shows them';
 
 create table if not exists weir.customers_by_attribute_kept (
@@ -1822,7 +1827,8 @@ create table if not exists weir.customers_by_attribute_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, attribute)
+order by (org_id, attribute, value)
+settings index_granularity = 2048
 comment 'customers_by_attribute: kept for large organisations; the view customers_by_attribute shows them';
 
 create table if not exists weir.customer_segments_kept (
@@ -1839,7 +1845,8 @@ create table if not exists weir.customer_segments_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, customer_id)
+order by (org_id, customer_id, segment)
+settings index_granularity = 2048
 comment 'customer_segments: kept for large organisations; the view customer_segments shows them';
 
 create table if not exists weir.recommendations_kept (
@@ -1858,7 +1865,8 @@ create table if not exists weir.recommendations_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, item_type)
+settings index_granularity = 2048
 comment 'recommendations: kept for large organisations; the view recommendations shows them';
 
 create table if not exists weir.recommendations_by_id_kept (
@@ -1876,7 +1884,8 @@ create table if not exists weir.recommendations_by_id_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, recommendation_id)
+order by (org_id, recommendation_id, item_type)
+settings index_granularity = 2048
 comment 'recommendations_by_id: kept for large organisations; the view recommendations_by_id shows them';
 
 create table if not exists weir.interactions_by_day_kept (
@@ -1894,7 +1903,8 @@ create table if not exists weir.interactions_by_day_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, item_type)
+settings index_granularity = 2048
 comment 'interactions_by_day: kept for large organisations; the view interactions_by_day shows them';
 
 create table if not exists weir.funnel_kept (
@@ -1911,7 +1921,8 @@ create table if not exists weir.funnel_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, shop_id)
+settings index_granularity = 2048
 comment 'funnel: kept for large organisations; the view funnel shows them';
 
 create materialized view if not exists weir.shops_changes_feed to weir.changes as
@@ -2996,11 +3007,11 @@ select org_id, day, shop_id, region, branch_id, source,
 from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
 group by org_id, day, shop_id, region, branch_id, source
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'sales_by_day of all organisations for which no rows are kept; the view sales_by_day shows them';
 
 create or replace table weir.sales_by_day_not_kept_if_any (
@@ -3033,12 +3044,12 @@ select org_id, day, shop_id, region, branch_id, source, transactions, amount, sa
 from (
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from weir.sales_by_day_kept
-where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from weir.sales_by_day_not_kept_if_any
 where _table in (
-  select 'sales_by_day_not_kept' from weir.transactions_current where org_id not in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'sales_by_day_not_kept' from weir.transactions_current where org_id not in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
@@ -3058,14 +3069,14 @@ from (
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
     where student_id is not null
   )
   group by org_id, cohort, bought_in
 )
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'cohorts of all organisations for which no rows are kept; the view cohorts shows them';
 
 create or replace table weir.cohorts_not_kept_if_any (
@@ -3094,12 +3105,12 @@ select org_id, cohort, month, customers, active, retention, transactions, amount
 from (
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from weir.cohorts_kept
-where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from weir.cohorts_not_kept_if_any
 where _table in (
-  select 'cohorts_not_kept' from weir.transactions_current where org_id not in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'cohorts_not_kept' from weir.transactions_current where org_id not in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
@@ -3138,13 +3149,13 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where offer_id is not null
   group by org_id, offer_id
 ) as used using (org_id, offer_id)
 left join (
-  select org_id, shop_id, count() as transactions from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
+  select org_id, shop_id, count() as transactions from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 left join (
   select org_id, item_id as offer_id, countIf(interaction_type = 'PAGE_VIEW') as views, count() as interactions
@@ -3153,10 +3164,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3165,7 +3176,7 @@ left join (
   group by org_id, item_id
 ) as seen using (org_id, offer_id)
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'offers_used of all organisations for which no rows are kept; the view offers_used shows them';
 
 create or replace table weir.offers_used_not_kept_if_any (
@@ -3216,12 +3227,12 @@ select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interac
 from (
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from weir.offers_used_kept
-where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from weir.offers_used_not_kept_if_any
 where _table in (
-  select 'offers_used_not_kept' from weir.offers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'offers_used_not_kept' from weir.offers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
@@ -3255,7 +3266,7 @@ left join (
   group by org_id, shop_id
 ) as offers using (org_id, shop_id)
 left join (
-  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
+  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as favourites using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
@@ -3282,10 +3293,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3293,9 +3304,9 @@ left join (
   join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
     select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
@@ -3313,12 +3324,12 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'shops_overview of all organisations for which no rows are kept; the view shops_overview shows them';
 
 create or replace table weir.shops_overview_not_kept_if_any (
@@ -3369,12 +3380,12 @@ select org_id, shop_id, name, region, is_public, branches, categories, tags, key
 from (
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from weir.shops_overview_kept
-where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from weir.shops_overview_not_kept_if_any
 where _table in (
-  select 'shops_overview_not_kept' from weir.shops_current where org_id not in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'shops_overview_not_kept' from weir.shops_current where org_id not in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
@@ -3397,7 +3408,7 @@ from (
   select org_id, customer_id, user_id, customers.region as region, gender,
     institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
     multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
-  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
+  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
   left join (select * from weir.institutes_current final where true and not ifNull(is_deleted, false)) as institutes using (org_id, institute_id)
   left join (select * from weir.courses_current final where true and not ifNull(is_deleted, false)) as courses using (org_id, course_id)
 ) as customers
@@ -3412,7 +3423,7 @@ left join (
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
     where student_id is not null
     group by org_id, customer_id, shop_id
@@ -3432,10 +3443,10 @@ left join (
   group by org_id, customer_id
 ) as sold using (org_id, customer_id)
 left join (
-  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, customer_id
+  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, customer_id
 ) as favourites using (org_id, customer_id)
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'customers_overview of all organisations for which no rows are kept; the view customers_overview shows them';
 
 create or replace table weir.customers_overview_not_kept_if_any (
@@ -3488,12 +3499,12 @@ select org_id, customer_id, user_id, region, gender, age_band, institute_id, ins
 from (
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from weir.customers_overview_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from weir.customers_overview_not_kept_if_any
 where _table in (
-  select 'customers_overview_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = 'dfd2940c79796930' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'customers_overview_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
@@ -3507,7 +3518,7 @@ select org_id, pair.1 as attribute, assumeNotNull(pair.2) as value,
   sum(overview.transactions) as transactions,
   sum(overview.amount) as amount,
   sum(overview.savings) as savings
-from (select * from weir.customers_overview where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day)) as overview
+from (select * from weir.customers_overview where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day)) as overview
 array join arrayConcat(
   [('region', toNullable(toString(region))), ('institute', institute), ('course', course), ('age_band', age_band), ('gender', gender)],
   arrayMap(each -> ('tag', toNullable(each)), tags),
@@ -3516,7 +3527,7 @@ array join arrayConcat(
 where pair.2 is not null
 group by org_id, attribute, value
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'customers_by_attribute of all organisations for which no rows are kept; the view customers_by_attribute shows them';
 
 create or replace table weir.customers_by_attribute_not_kept_if_any (
@@ -3545,12 +3556,12 @@ select org_id, attribute, value, customers, buyers, transactions, amount, saving
 from (
 select org_id, attribute, value, customers, buyers, transactions, amount, savings
 from weir.customers_by_attribute_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, attribute, value, customers, buyers, transactions, amount, savings
 from weir.customers_by_attribute_not_kept_if_any
 where _table in (
-  select 'customers_by_attribute_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'customers_by_attribute_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
@@ -3568,14 +3579,14 @@ from (
     toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
   from (
   select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
-  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
+  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
   join (
     select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
       ifNull(sum(amount_exact), 0) as monetary
     from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
     where student_id is not null and bought_at <= now64(3)
     group by org_id, customer_id
@@ -3583,7 +3594,7 @@ from (
 )
 )
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'customer_segments of all organisations for which no rows are kept; the view customer_segments shows them';
 
 create or replace table weir.customer_segments_not_kept_if_any (
@@ -3614,12 +3625,12 @@ select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from weir.customer_segments_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from weir.customer_segments_not_kept_if_any
 where _table in (
-  select 'customer_segments_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'customer_segments_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'Customers by recency, frequency and monetary value, in segments with names. One row: a customer who is not deleted and has bought something.';
@@ -3714,10 +3725,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3728,10 +3739,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3750,10 +3761,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3761,9 +3772,9 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
     select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
@@ -3776,7 +3787,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3786,7 +3797,7 @@ from (
 )
 group by org_id, day, item_type, platform, country, source
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'recommendations of all organisations for which no rows are kept; the view recommendations shows them';
 
 create or replace table weir.recommendations_not_kept_if_any (
@@ -3821,12 +3832,12 @@ select org_id, day, item_type, platform, country, source, interactions, followed
 from (
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from weir.recommendations_kept
-where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from weir.recommendations_not_kept_if_any
 where _table in (
-  select 'recommendations_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'recommendations_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
@@ -3852,10 +3863,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3866,10 +3877,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3888,10 +3899,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3899,9 +3910,9 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
     select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
@@ -3914,7 +3925,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3925,7 +3936,7 @@ from (
 where outcomes.recommendation_id is not null
 group by org_id, recommendation_id, item_type
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'recommendations_by_id of all organisations for which no rows are kept; the view recommendations_by_id shows them';
 
 create or replace table weir.recommendations_by_id_not_kept_if_any (
@@ -3958,12 +3969,12 @@ select org_id, recommendation_id, item_type, first_day, last_day, interactions, 
 from (
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from weir.recommendations_by_id_kept
-where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from weir.recommendations_by_id_not_kept_if_any
 where _table in (
-  select 'recommendations_by_id_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'recommendations_by_id_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'What came of each recommendation. One row: a recommendation and the kind of item that it led to.';
@@ -4015,17 +4026,17 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
 )
 group by org_id, day, item_type, item_id, interaction_type, platform, country
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'interactions_by_day of all organisations for which no rows are kept; the view interactions_by_day shows them';
 
 create or replace table weir.interactions_by_day_not_kept_if_any (
@@ -4058,12 +4069,12 @@ select org_id, day, item_type, item_id, interaction_type, platform, country, int
 from (
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from weir.interactions_by_day_kept
-where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from weir.interactions_by_day_not_kept_if_any
 where _table in (
-  select 'interactions_by_day_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'interactions_by_day_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
@@ -4089,10 +4100,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -4106,15 +4117,15 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
 ) as seen
-    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
+    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
     where item_type = 'OFFER' and seen.person is not null
   ) as next on next.org_id = views.org_id and next.shop_id = views.shop_id and next.person = views.person
     and next.seen_at >= views.seen_at
@@ -4124,7 +4135,7 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where student_id is not null
 ) as after_view on after_view.org_id = steps.org_id and after_view.shop_id = steps.shop_id
@@ -4134,14 +4145,14 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where student_id is not null
 ) as after_offer on after_offer.org_id = steps.org_id and after_offer.shop_id = steps.shop_id
   and after_offer.person = steps.person and after_offer.at >= steps.begun_at
 group by org_id, day, shop_id
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day)
 comment 'funnel of all organisations for which no rows are kept; the view funnel shows them';
 
 create or replace table weir.funnel_not_kept_if_any (
@@ -4172,12 +4183,12 @@ select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer
 from (
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from weir.funnel_kept
-where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from weir.funnel_not_kept_if_any
 where _table in (
-  select 'funnel_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+  select 'funnel_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
 )
 comment 'How many of those who view a shop go on to one of its offers, and from there to a purchase. One row: a day and a shop that at least one person viewed on that day.';
