@@ -1,5 +1,5 @@
 import { catalogue } from '../../catalogue.js'
-import type { From } from '../../marts/mart.js'
+import type { From, Mart } from '../../marts/mart.js'
 import { throughMark } from '../../marts/parts.js'
 import * as names from '../names.js'
 import { declared, literal } from './columns.js'
@@ -33,8 +33,21 @@ const freshOf = (mart: KeptMart): string =>
   `${shownOf(mart)} and part = ${throughMark} and kept_at > now() - interval 1 day`
 
 /** An organisation without a row in this table has none in the mart. */
-const leadingTableOf = ({ from: [type = ''] }: KeptMart): string =>
+const leadingTableOf = ({ from: [type = ''] }: KeptMart): string => newestTableOf(type)
+
+const newestTableOf = (type: string): string =>
   catalogue.uploads.has(type) ? names.currentTableOf(type) : names.logTableOf(type)
+
+/**
+ * The settings under which a mart's query reads the records of one organisation only. A condition on the mart does not reach both sides of every
+ * join, nor the question whether an organisation without kept rows is there at all.
+ */
+export const ofOneOrganisation = ({ from }: Mart, org: string): Record<string, string> => {
+  const filter = literal(`org_id = ${literal(org)}`)
+  return {
+    additional_table_filters: `{${from.map((type) => `${literal(`${database}.${newestTableOf(type)}`)}: ${filter}`).join(', ')}}`,
+  }
+}
 
 /** The rows of all organisations for which none are kept. */
 export const notKeptQuery = (mart: KeptMart): string => {
