@@ -2996,7 +2996,18 @@ group by org_id, type, day
 group by org_id, type, day
 comment 'what came in, by organisation, type and day: accepted, refused, waiting';
 
-create or replace view weir.sales_by_day_not_kept sql security invoker as
+create or replace view weir.sales_by_day_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
+  `shop_id` UUID comment 'the shop',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the transactions',
+  `branch_id` Nullable(UUID) comment 'the branch, null where the transactions name none',
+  `source` LowCardinality(Nullable(String)) comment 'where the transactions come from, for example online or in-store; null where they do not say it',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid than without discounts',
+  `customers` UInt64 comment 'how many different students bought; transactions without a student_id do not count'
+) sql security invoker as
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from (
 select org_id, day, shop_id, region, branch_id, source,
@@ -3054,7 +3065,16 @@ where _table in (
 )
 comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
 
-create or replace view weir.cohorts_not_kept sql security invoker as
+create or replace view weir.cohorts_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `cohort` Date32 comment 'the first day of the month in which these customers first bought',
+  `month` UInt64 comment 'how many months after that: 0 is the same month',
+  `customers` UInt64 comment 'how many customers first bought in the month of the cohort',
+  `active` UInt64 comment 'how many of them bought in this month',
+  `retention` Nullable(Float64) comment 'active as a share of customers',
+  `transactions` UInt64 comment 'how many transactions they made in this month',
+  `amount` Decimal(38, 9) comment 'how much they paid in this month'
+) sql security invoker as
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from (
 select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
@@ -3115,7 +3135,27 @@ where _table in (
 )
 comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
 
-create or replace view weir.offers_used_not_kept sql security invoker as
+create or replace view weir.offers_used_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `offer_id` UUID comment 'the offer',
+  `shop_id` UUID comment 'its shop',
+  `name` String comment 'what it is called',
+  `type` String comment 'for example percentage or fixed',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_enabled` Nullable(Bool) comment 'whether it is enabled, null where that was not said',
+  `views` UInt64 comment 'how often a page of it was viewed',
+  `interactions` UInt64 comment 'how many interactions there were with it, views among them',
+  `uses` UInt64 comment 'in how many transactions it was used',
+  `customers` UInt64 comment 'how many different students used it',
+  `amount` Decimal(38, 9) comment 'how much was paid in these transactions',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `share_of_sales` Nullable(Float64) comment 'its transactions as a share of its shop\'s transactions',
+  `eligible_branches` UInt64 comment 'the shop\'s branches in which it may be used: those of allowed_branches, or all',
+  `branches_used` UInt64 comment 'in how many of these it was used',
+  `share_of_eligible` Nullable(Float64) comment 'branches_used as a share of eligible_branches',
+  `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
+  `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used'
+) sql security invoker as
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from (
 select org_id, offer_id, shop_id, name, type, region, is_enabled,
@@ -3237,7 +3277,27 @@ where _table in (
 )
 comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
 
-create or replace view weir.shops_overview_not_kept sql security invoker as
+create or replace view weir.shops_overview_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `shop_id` UUID comment 'the shop',
+  `name` String comment 'what it is called',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether it is public, null where that was not said',
+  `branches` UInt64 comment 'how many branches it has',
+  `categories` Array(String) comment 'the names of its categories',
+  `tags` Array(String) comment 'the names of its tags',
+  `keywords` Array(String) comment 'the names of its keywords',
+  `offers` UInt64 comment 'how many offers it has',
+  `offers_now` UInt64 comment 'how many of them are enabled and valid at this moment',
+  `favourites` UInt64 comment 'how many students have it among their favourites',
+  `interactions` UInt64 comment 'how many interactions there were with it and with its offers',
+  `transactions` UInt64 comment 'how many transactions were made in it',
+  `customers` UInt64 comment 'how many different students bought in it',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was'
+) sql security invoker as
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from (
 select org_id, shop_id, shops.name as name, shops.region as region, shops.is_public as is_public,
@@ -3390,7 +3450,28 @@ where _table in (
 )
 comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
 
-create or replace view weir.customers_overview_not_kept sql security invoker as
+create or replace view weir.customers_overview_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `user_id` UUID comment 'the user that the customer is',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the customer',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `age_band` Nullable(String) comment 'how old the customer is today, in bands; null without a birthdate',
+  `institute_id` Nullable(UUID) comment 'the educational institute',
+  `institute` Nullable(String) comment 'what it is called',
+  `course_id` Nullable(UUID) comment 'the course',
+  `course` Nullable(String) comment 'what it is called',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made; null where there is none',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `shops` UInt64 comment 'in how many different shops',
+  `top_shops` Array(UUID) comment 'the shops with the most transactions of this customer, the first first; at most 5',
+  `favourite_shops` Array(UUID) comment 'the shops among the favourites of this customer',
+  `tags` Array(String) comment 'the names of the tags of shops that this customer bought in, the commonest first',
+  `keywords` Array(String) comment 'the names of the keywords of these shops, the commonest first'
+) sql security invoker as
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from (
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course,
@@ -3509,7 +3590,16 @@ where _table in (
 )
 comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
 
-create or replace view weir.customers_by_attribute_not_kept sql security invoker as
+create or replace view weir.customers_by_attribute_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `attribute` LowCardinality(String) comment 'region, institute, course, age_band, gender, tag or keyword; the last two of shops that a customer bought in',
+  `value` String comment 'its value',
+  `customers` UInt64 comment 'how many customers have it',
+  `buyers` UInt64 comment 'how many of them have bought something',
+  `transactions` UInt64 comment 'how many transactions they made, in all shops',
+  `amount` Decimal(38, 9) comment 'how much they paid',
+  `savings` Decimal(38, 9) comment 'how much less they paid'
+) sql security invoker as
 select org_id, attribute, value, customers, buyers, transactions, amount, savings
 from (
 select org_id, pair.1 as attribute, assumeNotNull(pair.2) as value,
@@ -3566,7 +3656,17 @@ where _table in (
 )
 comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
 
-create or replace view weir.customer_segments_not_kept sql security invoker as
+create or replace view weir.customer_segments_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `recency_days` Int64 comment 'how many days ago the last transaction was made, counted in days of UTC',
+  `frequency` UInt64 comment 'how many transactions',
+  `monetary` Decimal(38, 9) comment 'how much was paid',
+  `r` UInt8 comment '5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago',
+  `f` UInt8 comment '5 for the fifth with the most transactions',
+  `m` UInt8 comment '5 for the fifth who paid most'
+) sql security invoker as
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
@@ -3704,7 +3804,19 @@ group by org_id, day, segment
 )
 comment 'How many customers were in each segment, day by day: in those that Weir names, and in own ones. One row: a segment and a day on which it was counted.';
 
-create or replace view weir.recommendations_not_kept sql security invoker as
+create or replace view weir.recommendations_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE where they came from a recommendation, null for browsing',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) sql security invoker as
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
 select org_id, day, item_type, platform, country, source,
@@ -3842,7 +3954,18 @@ where _table in (
 )
 comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
 
-create or replace view weir.recommendations_by_id_not_kept sql security invoker as
+create or replace view weir.recommendations_by_id_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `recommendation_id` UUID comment 'the recommendation',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `first_day` Date32 comment 'the day of the first interaction that it brought, in UTC',
+  `last_day` Date32 comment 'the day of the last one',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) sql security invoker as
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
 select org_id, assumeNotNull(recommendation_id) as recommendation_id, item_type, min(day) as first_day, max(day) as last_day,
@@ -4014,7 +4137,18 @@ group by org_id, item_type, platform, country, within_days
 )
 comment 'How much likelier a purchase is after a recommended interaction than after any other, and how sure that is. One row: a kind of item, platform, country and number of days; all days of interactions together.';
 
-create or replace view weir.interactions_by_day_not_kept sql security invoker as
+create or replace view weir.interactions_by_day_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `item_id` UUID comment 'the item',
+  `interaction_type` LowCardinality(String) comment 'FILTER_CLICK, SHARE, PAGE_VIEW or DISCOUNT_CODE',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `interactions` UInt64 comment 'how many interactions',
+  `recommended` UInt64 comment 'how many of them came from a recommendation',
+  `persons` UInt64 comment 'how many different customers or else users; interactions without either do not count'
+) sql security invoker as
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from (
 select org_id, day, item_type, item_id, interaction_type, platform, country,
@@ -4079,7 +4213,17 @@ where _table in (
 )
 comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
 
-create or replace view weir.funnel_not_kept sql security invoker as
+create or replace view weir.funnel_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which the shop was viewed, in UTC',
+  `shop_id` UUID comment 'the shop',
+  `viewed` UInt64 comment 'how many different persons viewed a page of the shop',
+  `went_to_offer` UInt64 comment 'how many of them did something with an offer of the shop within 30 days after that',
+  `bought` UInt64 comment 'how many of these bought in the shop within 30 days after that',
+  `bought_at_all` UInt64 comment 'how many of those who viewed the shop bought in it within 30 days, with or without an offer between',
+  `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
+  `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
+) sql security invoker as
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from (
 select steps.org_id as org_id, steps.day as day, steps.shop_id as shop_id,

@@ -39,7 +39,7 @@ export const martViews = (mart: Mart, placed: Placement): string[] => {
   const keptMart = { ...mart, kept }
   const others = `${name} of all organisations for which no rows are kept; the view ${name} shows them`
   return [
-    createView(names.notKeptViewOf(name), undefined, notKeptQuery(keptMart), others, placed),
+    createView(names.notKeptViewOf(name), martColumns(mart), notKeptQuery(keptMart), others, placed),
     notKeptIfAny(keptMart, placed),
     shown(keptQuery(keptMart)),
   ]
