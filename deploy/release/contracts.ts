@@ -6,7 +6,9 @@ import avro from 'avsc'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
+import { keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
+import { database, notKeptViewOf } from '#schemas/derive/names.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { settings } from '../settings-page.js'
 import { breakingInOpenApi, type HttpContract } from './compare-openapi.js'
@@ -68,12 +70,14 @@ export const breakingInViews = (before: Contracts['views'], after: Contracts['vi
     })
   })
 
+const innerViews = new Set(keptMarts.map(({ name }) => `${database}.${notKeptViewOf(name)}`))
+
 /** The views that analysts query, with their columns. The tables that the views read may change with any release. */
 export const viewsIn = (statements: readonly string[]): Contracts['views'] =>
   Object.fromEntries(
     statements.flatMap((statement) => {
       const [, name, columns] = /^create or replace view (\S+)[^(\n]*\(\n([\s\S]*?)\n\)/.exec(statement) ?? []
-      if (!name || !columns) return []
+      if (!name || !columns || innerViews.has(name)) return []
       const typed = [...columns.matchAll(/^ {2}`(\w+)` (.*?)(?: comment '.*)?,?$/gm)]
       return [[name, Object.fromEntries(typed.map(([, column = '', type = '']) => [column, type]))]]
     }),

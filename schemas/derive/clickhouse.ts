@@ -20,7 +20,7 @@ import { keptTables } from './clickhouse/kept.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
 import { segmentTables } from './clickhouse/segments.js'
 import { createTable } from './clickhouse/table.js'
-import { asReader, createView, martView } from './clickhouse/view.js'
+import { asReader, createView, martViews } from './clickhouse/view.js'
 
 import * as names from './names.js'
 
@@ -57,7 +57,7 @@ export const viewsSql = (catalogue: Catalogue, placed = oneServer, { all } = cat
   rejectionsSql(placed),
   waitingSql(placed),
   qualitySql([...all.values()], placed),
-  ...marts.map((mart) => martView(mart, placed)),
+  ...marts.flatMap((mart) => martViews(mart, placed)),
 ]
 
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */

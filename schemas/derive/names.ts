@@ -46,6 +46,9 @@ export const waitingLog = 'waiting_log'
 /** The rows of a mart that are kept for large organisations; and which of them are shown. */
 export const keptTableOf = (mart: string): string => `${mart}_kept`
 export const shownTable = 'marts_kept'
+/** The rows of a kept mart of all organisations for which none are kept; and the same, asked for only where there is one. */
+export const notKeptViewOf = (mart: string): string => `${mart}_not_kept`
+export const notKeptIfAnyOf = (mart: string): string => `${mart}_not_kept_if_any`
 /** Transactions a second time, sorted by the parts of a kept mart. */
 export const sortedTableOf = (mart: string): string => `transactions_for_${mart}`
 /** When records of an organisation and a type were last written, and the materialized view that notes it. */

@@ -6,7 +6,7 @@ export type Mart = {
   about: string
   /** What one row stands for. */
   grain: string
-  /** The types of records that its figures come from. */
+  /** The types of records that its figures come from. Where it is kept, an organisation without a record of the first has no row. */
   from: readonly string[]
   columns: Readonly<Record<string, MartColumn>>
   /** Set where the view is asked with values, as in `weir.segment_members(name = 'loyal', at = '2026-01-31')`: an example of each. */

@@ -1708,7 +1708,8 @@ create table if not exists weir.sales_by_day_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, shop_id)
+settings index_granularity = 2048
 comment 'sales_by_day: kept for large organisations; the view sales_by_day shows them';
 
 create table if not exists weir.cohorts_kept (
@@ -1724,7 +1725,8 @@ create table if not exists weir.cohorts_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, cohort)
+order by (org_id, cohort, month)
+settings index_granularity = 2048
 comment 'cohorts: kept for large organisations; the view cohorts shows them';
 
 create table if not exists weir.offers_used_kept (
@@ -1751,7 +1753,8 @@ create table if not exists weir.offers_used_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, offer_id)
+order by (org_id, offer_id, shop_id)
+settings index_granularity = 2048
 comment 'offers_used: kept for large organisations; the view offers_used shows them';
 
 create table if not exists weir.shops_overview_kept (
@@ -1778,7 +1781,8 @@ create table if not exists weir.shops_overview_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, shop_id)
+order by (org_id, shop_id, name)
+settings index_granularity = 2048
 comment 'shops_overview: kept for large organisations; the view shops_overview shows them';
 
 create table if not exists weir.customers_overview_kept (
@@ -1806,7 +1810,8 @@ create table if not exists weir.customers_overview_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, customer_id)
+order by (org_id, customer_id, user_id)
+settings index_granularity = 2048
 comment 'customers_overview: kept for large organisations; the view customers_overview shows them';
 
 create table if not exists weir.customers_by_attribute_kept (
@@ -1822,7 +1827,8 @@ create table if not exists weir.customers_by_attribute_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, attribute)
+order by (org_id, attribute, value)
+settings index_granularity = 2048
 comment 'customers_by_attribute: kept for large organisations; the view customers_by_attribute shows them';
 
 create table if not exists weir.customer_segments_kept (
@@ -1839,7 +1845,8 @@ create table if not exists weir.customer_segments_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, customer_id)
+order by (org_id, customer_id, segment)
+settings index_granularity = 2048
 comment 'customer_segments: kept for large organisations; the view customer_segments shows them';
 
 create table if not exists weir.recommendations_kept (
@@ -1858,7 +1865,8 @@ create table if not exists weir.recommendations_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, item_type)
+settings index_granularity = 2048
 comment 'recommendations: kept for large organisations; the view recommendations shows them';
 
 create table if not exists weir.recommendations_by_id_kept (
@@ -1876,7 +1884,8 @@ create table if not exists weir.recommendations_by_id_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, recommendation_id)
+order by (org_id, recommendation_id, item_type)
+settings index_granularity = 2048
 comment 'recommendations_by_id: kept for large organisations; the view recommendations_by_id shows them';
 
 create table if not exists weir.interactions_by_day_kept (
@@ -1894,7 +1903,8 @@ create table if not exists weir.interactions_by_day_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, item_type)
+settings index_granularity = 2048
 comment 'interactions_by_day: kept for large organisations; the view interactions_by_day shows them';
 
 create table if not exists weir.funnel_kept (
@@ -1911,7 +1921,8 @@ create table if not exists weir.funnel_kept (
   `generation` UInt64 comment 'of rows that were made at once, and are shown together',
   `kept_at` DateTime64(6, 'UTC') comment 'when the rows began to be made'
 ) engine = MergeTree
-order by (org_id, day)
+order by (org_id, day, shop_id)
+settings index_granularity = 2048
 comment 'funnel: kept for large organisations; the view funnel shows them';
 
 create materialized view if not exists weir.shops_changes_feed to weir.changes as
@@ -2022,6 +2033,7 @@ create table if not exists weir.transactions_for_sales_by_day (
   `is_gone` Bool comment 'whether it is deleted, or belongs to another part since'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, part, transaction_id)
+settings index_granularity = 1024
 comment 'transactions, sorted by the parts of sales_by_day; only its kept rows are made from it';
 
 create table if not exists weir.transactions_for_customers_overview (
@@ -2042,6 +2054,7 @@ create table if not exists weir.transactions_for_customers_overview (
   `is_gone` Bool comment 'whether it is deleted, or belongs to another part since'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, part, transaction_id)
+settings index_granularity = 1024
 comment 'transactions, sorted by the parts of customers_overview; only its kept rows are made from it';
 
 create table if not exists weir.own_segments_log (
@@ -2983,6 +2996,49 @@ group by org_id, type, day
 group by org_id, type, day
 comment 'what came in, by organisation, type and day: accepted, refused, waiting';
 
+create or replace view weir.sales_by_day_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
+  `shop_id` UUID comment 'the shop',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the transactions',
+  `branch_id` Nullable(UUID) comment 'the branch, null where the transactions name none',
+  `source` LowCardinality(Nullable(String)) comment 'where the transactions come from, for example online or in-store; null where they do not say it',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid than without discounts',
+  `customers` UInt64 comment 'how many different students bought; transactions without a student_id do not count'
+) sql security invoker as
+select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
+from (
+select org_id, day, shop_id, region, branch_id, source,
+  count() as transactions,
+  ifNull(sum(amount_exact), 0) as amount,
+  ifNull(sum(savings_exact), 0) as savings,
+  uniqExact(student_id) as customers
+from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+)
+group by org_id, day, shop_id, region, branch_id, source
+)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'sales_by_day of all organisations for which no rows are kept; the view sales_by_day shows them';
+
+create or replace table weir.sales_by_day_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
+  `shop_id` UUID comment 'the shop',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the transactions',
+  `branch_id` Nullable(UUID) comment 'the branch, null where the transactions name none',
+  `source` LowCardinality(Nullable(String)) comment 'where the transactions come from, for example online or in-store; null where they do not say it',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid than without discounts',
+  `customers` UInt64 comment 'how many different students bought; transactions without a student_id do not count'
+) engine = Merge('weir', '^sales_by_day_not_kept$')
+comment 'sales_by_day_not_kept, for the view sales_by_day to ask only where it may have a row';
+
 create or replace view weir.sales_by_day (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
@@ -2999,25 +3055,61 @@ select org_id, day, shop_id, region, branch_id, source, transactions, amount, sa
 from (
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
 from weir.sales_by_day_kept
-where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and org_id in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, shop_id, region, branch_id, source, transactions, amount, savings, customers
-from (
-select org_id, day, shop_id, region, branch_id, source,
-  count() as transactions,
-  ifNull(sum(amount_exact), 0) as amount,
-  ifNull(sum(savings_exact), 0) as savings,
-  uniqExact(student_id) as customers
-from (
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
-    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+from weir.sales_by_day_not_kept_if_any
+where _table in (
+  select 'sales_by_day_not_kept' from weir.transactions_current where org_id not in (select org_id from weir.marts_kept final where mart = 'sales_by_day' and law = '950f151e54514bbc' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
-group by org_id, day, shop_id, region, branch_id, source
-)
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'sales_by_day' and law = '45701f3b727ab2ed' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
+
+create or replace view weir.cohorts_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `cohort` Date32 comment 'the first day of the month in which these customers first bought',
+  `month` UInt64 comment 'how many months after that: 0 is the same month',
+  `customers` UInt64 comment 'how many customers first bought in the month of the cohort',
+  `active` UInt64 comment 'how many of them bought in this month',
+  `retention` Nullable(Float64) comment 'active as a share of customers',
+  `transactions` UInt64 comment 'how many transactions they made in this month',
+  `amount` Decimal(38, 9) comment 'how much they paid in this month'
+) sql security invoker as
+select org_id, cohort, month, customers, active, retention, transactions, amount
+from (
+select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
+  max(active) over (partition by org_id, cohort) as customers,
+  active, active / customers as retention, transactions, amount
+from (
+  select org_id, cohort, bought_in, uniqExact(student_id) as active, count() as transactions,
+    ifNull(sum(amount_exact), 0) as amount
+  from (
+    select org_id, student_id, amount_exact, toDate32(toStartOfMonth(day)) as bought_in,
+      min(bought_in) over (partition by org_id, student_id) as cohort
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+)
+    where student_id is not null
+  )
+  group by org_id, cohort, bought_in
+)
+)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'cohorts of all organisations for which no rows are kept; the view cohorts shows them';
+
+create or replace table weir.cohorts_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `cohort` Date32 comment 'the first day of the month in which these customers first bought',
+  `month` UInt64 comment 'how many months after that: 0 is the same month',
+  `customers` UInt64 comment 'how many customers first bought in the month of the cohort',
+  `active` UInt64 comment 'how many of them bought in this month',
+  `retention` Nullable(Float64) comment 'active as a share of customers',
+  `transactions` UInt64 comment 'how many transactions they made in this month',
+  `amount` Decimal(38, 9) comment 'how much they paid in this month'
+) engine = Merge('weir', '^cohorts_not_kept$')
+comment 'cohorts_not_kept, for the view cohorts to ask only where it may have a row';
 
 create or replace view weir.cohorts (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
@@ -3033,34 +3125,17 @@ select org_id, cohort, month, customers, active, retention, transactions, amount
 from (
 select org_id, cohort, month, customers, active, retention, transactions, amount
 from weir.cohorts_kept
-where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and org_id in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, cohort, month, customers, active, retention, transactions, amount
-from (
-select org_id, cohort, toUInt64(dateDiff('month', cohort, bought_in)) as month,
-  max(active) over (partition by org_id, cohort) as customers,
-  active, active / customers as retention, transactions, amount
-from (
-  select org_id, cohort, bought_in, uniqExact(student_id) as active, count() as transactions,
-    ifNull(sum(amount_exact), 0) as amount
-  from (
-    select org_id, student_id, amount_exact, toDate32(toStartOfMonth(day)) as bought_in,
-      min(bought_in) over (partition by org_id, student_id) as cohort
-    from (
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
-    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+from weir.cohorts_not_kept_if_any
+where _table in (
+  select 'cohorts_not_kept' from weir.transactions_current where org_id not in (select org_id from weir.marts_kept final where mart = 'cohorts' and law = '80eb4bcf30b54bf6' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
-    where student_id is not null
-  )
-  group by org_id, cohort, bought_in
-)
-)
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'cohorts' and law = '336456ae7863c036' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
 
-create or replace view weir.offers_used (
+create or replace view weir.offers_used_not_kept (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `offer_id` UUID comment 'the offer',
   `shop_id` UUID comment 'its shop',
@@ -3081,12 +3156,6 @@ create or replace view weir.offers_used (
   `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
   `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used'
 ) sql security invoker as
-select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
-from (
-select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
-from weir.offers_used_kept
-where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day))
-union all
 select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
 from (
 select org_id, offer_id, shop_id, name, type, region, is_enabled,
@@ -3120,13 +3189,13 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where offer_id is not null
   group by org_id, offer_id
 ) as used using (org_id, offer_id)
 left join (
-  select org_id, shop_id, count() as transactions from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
+  select org_id, shop_id, count() as transactions from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 left join (
   select org_id, item_id as offer_id, countIf(interaction_type = 'PAGE_VIEW') as views, count() as interactions
@@ -3135,10 +3204,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3147,11 +3216,68 @@ left join (
   group by org_id, item_id
 ) as seen using (org_id, offer_id)
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '62459a5f5587b50a' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'offers_used of all organisations for which no rows are kept; the view offers_used shows them';
+
+create or replace table weir.offers_used_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `offer_id` UUID comment 'the offer',
+  `shop_id` UUID comment 'its shop',
+  `name` String comment 'what it is called',
+  `type` String comment 'for example percentage or fixed',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_enabled` Nullable(Bool) comment 'whether it is enabled, null where that was not said',
+  `views` UInt64 comment 'how often a page of it was viewed',
+  `interactions` UInt64 comment 'how many interactions there were with it, views among them',
+  `uses` UInt64 comment 'in how many transactions it was used',
+  `customers` UInt64 comment 'how many different students used it',
+  `amount` Decimal(38, 9) comment 'how much was paid in these transactions',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `share_of_sales` Nullable(Float64) comment 'its transactions as a share of its shop\'s transactions',
+  `eligible_branches` UInt64 comment 'the shop\'s branches in which it may be used: those of allowed_branches, or all',
+  `branches_used` UInt64 comment 'in how many of these it was used',
+  `share_of_eligible` Nullable(Float64) comment 'branches_used as a share of eligible_branches',
+  `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
+  `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used'
+) engine = Merge('weir', '^offers_used_not_kept$')
+comment 'offers_used_not_kept, for the view offers_used to ask only where it may have a row';
+
+create or replace view weir.offers_used (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `offer_id` UUID comment 'the offer',
+  `shop_id` UUID comment 'its shop',
+  `name` String comment 'what it is called',
+  `type` String comment 'for example percentage or fixed',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_enabled` Nullable(Bool) comment 'whether it is enabled, null where that was not said',
+  `views` UInt64 comment 'how often a page of it was viewed',
+  `interactions` UInt64 comment 'how many interactions there were with it, views among them',
+  `uses` UInt64 comment 'in how many transactions it was used',
+  `customers` UInt64 comment 'how many different students used it',
+  `amount` Decimal(38, 9) comment 'how much was paid in these transactions',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `share_of_sales` Nullable(Float64) comment 'its transactions as a share of its shop\'s transactions',
+  `eligible_branches` UInt64 comment 'the shop\'s branches in which it may be used: those of allowed_branches, or all',
+  `branches_used` UInt64 comment 'in how many of these it was used',
+  `share_of_eligible` Nullable(Float64) comment 'branches_used as a share of eligible_branches',
+  `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
+  `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used'
+) sql security invoker as
+select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
+from (
+select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
+from weir.offers_used_kept
+where generation in (select generation from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and org_id in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, offer_id, shop_id, name, type, region, is_enabled, views, interactions, uses, customers, amount, savings, share_of_sales, eligible_branches, branches_used, share_of_eligible, first_used_at, last_used_at
+from weir.offers_used_not_kept_if_any
+where _table in (
+  select 'offers_used_not_kept' from weir.offers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'offers_used' and law = '93816586a94f972d' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+)
 )
 comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
 
-create or replace view weir.shops_overview (
+create or replace view weir.shops_overview_not_kept (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `shop_id` UUID comment 'the shop',
   `name` String comment 'what it is called',
@@ -3172,12 +3298,6 @@ create or replace view weir.shops_overview (
   `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
   `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was'
 ) sql security invoker as
-select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
-from (
-select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
-from weir.shops_overview_kept
-where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
-union all
 select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
 from (
 select org_id, shop_id, shops.name as name, shops.region as region, shops.is_public as is_public,
@@ -3206,7 +3326,7 @@ left join (
   group by org_id, shop_id
 ) as offers using (org_id, shop_id)
 left join (
-  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
+  select org_id, shop_id, uniqExact(customer_id) as count from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, shop_id
 ) as favourites using (org_id, shop_id)
 left join (
   select org_id, shop_id, arraySort(groupUniqArray(named.name)) as names
@@ -3233,10 +3353,10 @@ left join (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3244,9 +3364,9 @@ left join (
   join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
     select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
@@ -3264,14 +3384,175 @@ left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   group by org_id, shop_id
 ) as sold using (org_id, shop_id)
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'a52da2222442361b' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'shops_overview of all organisations for which no rows are kept; the view shops_overview shows them';
+
+create or replace table weir.shops_overview_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `shop_id` UUID comment 'the shop',
+  `name` String comment 'what it is called',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether it is public, null where that was not said',
+  `branches` UInt64 comment 'how many branches it has',
+  `categories` Array(String) comment 'the names of its categories',
+  `tags` Array(String) comment 'the names of its tags',
+  `keywords` Array(String) comment 'the names of its keywords',
+  `offers` UInt64 comment 'how many offers it has',
+  `offers_now` UInt64 comment 'how many of them are enabled and valid at this moment',
+  `favourites` UInt64 comment 'how many students have it among their favourites',
+  `interactions` UInt64 comment 'how many interactions there were with it and with its offers',
+  `transactions` UInt64 comment 'how many transactions were made in it',
+  `customers` UInt64 comment 'how many different students bought in it',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was'
+) engine = Merge('weir', '^shops_overview_not_kept$')
+comment 'shops_overview_not_kept, for the view shops_overview to ask only where it may have a row';
+
+create or replace view weir.shops_overview (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `shop_id` UUID comment 'the shop',
+  `name` String comment 'what it is called',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether it is public, null where that was not said',
+  `branches` UInt64 comment 'how many branches it has',
+  `categories` Array(String) comment 'the names of its categories',
+  `tags` Array(String) comment 'the names of its tags',
+  `keywords` Array(String) comment 'the names of its keywords',
+  `offers` UInt64 comment 'how many offers it has',
+  `offers_now` UInt64 comment 'how many of them are enabled and valid at this moment',
+  `favourites` UInt64 comment 'how many students have it among their favourites',
+  `interactions` UInt64 comment 'how many interactions there were with it and with its offers',
+  `transactions` UInt64 comment 'how many transactions were made in it',
+  `customers` UInt64 comment 'how many different students bought in it',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was'
+) sql security invoker as
+select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
+from (
+select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
+from weir.shops_overview_kept
+where generation in (select generation from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and org_id in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, shop_id, name, region, is_public, branches, categories, tags, keywords, offers, offers_now, favourites, interactions, transactions, customers, amount, savings, first_bought_at, last_bought_at
+from weir.shops_overview_not_kept_if_any
+where _table in (
+  select 'shops_overview_not_kept' from weir.shops_current where org_id not in (select org_id from weir.marts_kept final where mart = 'shops_overview' and law = 'aaf69f146d28ce9e' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+)
 )
 comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
+
+create or replace view weir.customers_overview_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `user_id` UUID comment 'the user that the customer is',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the customer',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `age_band` Nullable(String) comment 'how old the customer is today, in bands; null without a birthdate',
+  `institute_id` Nullable(UUID) comment 'the educational institute',
+  `institute` Nullable(String) comment 'what it is called',
+  `course_id` Nullable(UUID) comment 'the course',
+  `course` Nullable(String) comment 'what it is called',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made; null where there is none',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `shops` UInt64 comment 'in how many different shops',
+  `top_shops` Array(UUID) comment 'the shops with the most transactions of this customer, the first first; at most 5',
+  `favourite_shops` Array(UUID) comment 'the shops among the favourites of this customer',
+  `tags` Array(String) comment 'the names of the tags of shops that this customer bought in, the commonest first',
+  `keywords` Array(String) comment 'the names of the keywords of these shops, the commonest first'
+) sql security invoker as
+select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
+from (
+select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course,
+  sold.first_bought_at as first_bought_at,
+  sold.last_bought_at as last_bought_at,
+  sold.transactions as transactions,
+  sold.amount as amount,
+  sold.savings as savings,
+  length(sold.by_shop) as shops,
+  arraySlice(arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), sold.by_shop)), 1, 5) as top_shops,
+  favourites.shops as favourite_shops,
+  arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), arrayZip(sold.by_tag.2, sold.by_tag.1))) as tags,
+  arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), arrayZip(sold.by_keyword.2, sold.by_keyword.1))) as keywords
+from (
+  select org_id, customer_id, user_id, customers.region as region, gender,
+    institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
+    multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
+  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
+  left join (select * from weir.institutes_current final where true and not ifNull(is_deleted, false)) as institutes using (org_id, institute_id)
+  left join (select * from weir.courses_current final where true and not ifNull(is_deleted, false)) as courses using (org_id, course_id)
+) as customers
+left join (
+  select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
+    sum(bought) as transactions, sum(paid) as amount, sum(saved) as savings, groupArray((bought, shop_id)) as by_shop,
+    sumMap(tags.names, arrayMap(each -> bought, tags.names)) as by_tag,
+    sumMap(keywords.names, arrayMap(each -> bought, keywords.names)) as by_keyword
+  from (
+    select org_id, assumeNotNull(student_id) as customer_id, shop_id, count() as bought, min(bought_at) as first, max(bought_at) as last,
+      ifNull(sum(amount_exact), 0) as paid, ifNull(sum(savings_exact), 0) as saved
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+)
+    where student_id is not null
+    group by org_id, customer_id, shop_id
+  ) as by_shop
+  left join (
+  select org_id, shop_id, groupUniqArray(named.name) as names
+  from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.tags_current final where true and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
+  group by org_id, shop_id
+) as tags using (org_id, shop_id)
+  left join (
+  select org_id, shop_id, groupUniqArray(named.name) as names
+  from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false)) as links
+  join (select * from weir.keywords_current final where true and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
+  group by org_id, shop_id
+) as keywords using (org_id, shop_id)
+  group by org_id, customer_id
+) as sold using (org_id, customer_id)
+left join (
+  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, customer_id
+) as favourites using (org_id, customer_id)
+)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'customers_overview of all organisations for which no rows are kept; the view customers_overview shows them';
+
+create or replace table weir.customers_overview_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `user_id` UUID comment 'the user that the customer is',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the customer',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `age_band` Nullable(String) comment 'how old the customer is today, in bands; null without a birthdate',
+  `institute_id` Nullable(UUID) comment 'the educational institute',
+  `institute` Nullable(String) comment 'what it is called',
+  `course_id` Nullable(UUID) comment 'the course',
+  `course` Nullable(String) comment 'what it is called',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made; null where there is none',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `shops` UInt64 comment 'in how many different shops',
+  `top_shops` Array(UUID) comment 'the shops with the most transactions of this customer, the first first; at most 5',
+  `favourite_shops` Array(UUID) comment 'the shops among the favourites of this customer',
+  `tags` Array(String) comment 'the names of the tags of shops that this customer bought in, the commonest first',
+  `keywords` Array(String) comment 'the names of the keywords of these shops, the commonest first'
+) engine = Merge('weir', '^customers_overview_not_kept$')
+comment 'customers_overview_not_kept, for the view customers_overview to ask only where it may have a row';
 
 create or replace view weir.customers_overview (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
@@ -3299,66 +3580,57 @@ select org_id, customer_id, user_id, region, gender, age_band, institute_id, ins
 from (
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
 from weir.customers_overview_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course, first_bought_at, last_bought_at, transactions, amount, savings, shops, top_shops, favourite_shops, tags, keywords
-from (
-select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course,
-  sold.first_bought_at as first_bought_at,
-  sold.last_bought_at as last_bought_at,
-  sold.transactions as transactions,
-  sold.amount as amount,
-  sold.savings as savings,
-  length(sold.by_shop) as shops,
-  arraySlice(arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), sold.by_shop)), 1, 5) as top_shops,
-  favourites.shops as favourite_shops,
-  arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), arrayZip(sold.by_tag.2, sold.by_tag.1))) as tags,
-  arrayMap(each -> each.2, arraySort(each -> (-each.1, each.2), arrayZip(sold.by_keyword.2, sold.by_keyword.1))) as keywords
-from (
-  select org_id, customer_id, user_id, customers.region as region, gender,
-    institute_id, nullIf(institutes.name, '') as institute, course_id, nullIf(courses.name, '') as course,
-    multiIf(birthdate is null, null, age('year', birthdate, today()) < 18, 'under 18', age('year', birthdate, today()) < 21, '18 to 20', age('year', birthdate, today()) < 25, '21 to 24', age('year', birthdate, today()) < 30, '25 to 29', age('year', birthdate, today()) < 40, '30 to 39', '40 and over') as age_band
-  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
-  left join (select * from weir.institutes_current final where true and not ifNull(is_deleted, false)) as institutes using (org_id, institute_id)
-  left join (select * from weir.courses_current final where true and not ifNull(is_deleted, false)) as courses using (org_id, course_id)
-) as customers
-left join (
-  select org_id, customer_id, toNullable(min(first)) as first_bought_at, toNullable(max(last)) as last_bought_at,
-    sum(bought) as transactions, sum(paid) as amount, sum(saved) as savings, groupArray((bought, shop_id)) as by_shop,
-    sumMap(tags.names, arrayMap(each -> bought, tags.names)) as by_tag,
-    sumMap(keywords.names, arrayMap(each -> bought, keywords.names)) as by_keyword
-  from (
-    select org_id, assumeNotNull(student_id) as customer_id, shop_id, count() as bought, min(bought_at) as first, max(bought_at) as last,
-      ifNull(sum(amount_exact), 0) as paid, ifNull(sum(savings_exact), 0) as saved
-    from (
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
-    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+from weir.customers_overview_not_kept_if_any
+where _table in (
+  select 'customers_overview_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customers_overview' and law = '6cd585acf3eb9e5d' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
-    where student_id is not null
-    group by org_id, customer_id, shop_id
-  ) as by_shop
-  left join (
-  select org_id, shop_id, groupUniqArray(named.name) as names
-  from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false)) as links
-  join (select * from weir.tags_current final where true and not ifNull(is_deleted, false)) as named using (org_id, tag_id)
-  group by org_id, shop_id
-) as tags using (org_id, shop_id)
-  left join (
-  select org_id, shop_id, groupUniqArray(named.name) as names
-  from (select * from weir.shop_keywords_current final where true and not ifNull(is_deleted, false)) as links
-  join (select * from weir.keywords_current final where true and not ifNull(is_deleted, false)) as named using (org_id, keyword_id)
-  group by org_id, shop_id
-) as keywords using (org_id, shop_id)
-  group by org_id, customer_id
-) as sold using (org_id, customer_id)
-left join (
-  select org_id, customer_id, arraySort(groupUniqArray(shop_id)) as shops from (select * from weir.student_favourites_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) group by org_id, customer_id
-) as favourites using (org_id, customer_id)
-)
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_overview' and law = '561579005900fb7f' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
+
+create or replace view weir.customers_by_attribute_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `attribute` LowCardinality(String) comment 'region, institute, course, age_band, gender, tag or keyword; the last two of shops that a customer bought in',
+  `value` String comment 'its value',
+  `customers` UInt64 comment 'how many customers have it',
+  `buyers` UInt64 comment 'how many of them have bought something',
+  `transactions` UInt64 comment 'how many transactions they made, in all shops',
+  `amount` Decimal(38, 9) comment 'how much they paid',
+  `savings` Decimal(38, 9) comment 'how much less they paid'
+) sql security invoker as
+select org_id, attribute, value, customers, buyers, transactions, amount, savings
+from (
+select org_id, pair.1 as attribute, assumeNotNull(pair.2) as value,
+  count() as customers,
+  countIf(overview.transactions > 0) as buyers,
+  sum(overview.transactions) as transactions,
+  sum(overview.amount) as amount,
+  sum(overview.savings) as savings
+from (select * from weir.customers_overview where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day)) as overview
+array join arrayConcat(
+  [('region', toNullable(toString(region))), ('institute', institute), ('course', course), ('age_band', age_band), ('gender', gender)],
+  arrayMap(each -> ('tag', toNullable(each)), tags),
+  arrayMap(each -> ('keyword', toNullable(each)), keywords)
+) as pair
+where pair.2 is not null
+group by org_id, attribute, value
+)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'customers_by_attribute of all organisations for which no rows are kept; the view customers_by_attribute shows them';
+
+create or replace table weir.customers_by_attribute_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `attribute` LowCardinality(String) comment 'region, institute, course, age_band, gender, tag or keyword; the last two of shops that a customer bought in',
+  `value` String comment 'its value',
+  `customers` UInt64 comment 'how many customers have it',
+  `buyers` UInt64 comment 'how many of them have bought something',
+  `transactions` UInt64 comment 'how many transactions they made, in all shops',
+  `amount` Decimal(38, 9) comment 'how much they paid',
+  `savings` Decimal(38, 9) comment 'how much less they paid'
+) engine = Merge('weir', '^customers_by_attribute_not_kept$')
+comment 'customers_by_attribute_not_kept, for the view customers_by_attribute to ask only where it may have a row';
 
 create or replace view weir.customers_by_attribute (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
@@ -3374,28 +3646,69 @@ select org_id, attribute, value, customers, buyers, transactions, amount, saving
 from (
 select org_id, attribute, value, customers, buyers, transactions, amount, savings
 from weir.customers_by_attribute_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and org_id in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, attribute, value, customers, buyers, transactions, amount, savings
-from (
-select org_id, pair.1 as attribute, assumeNotNull(pair.2) as value,
-  count() as customers,
-  countIf(overview.transactions > 0) as buyers,
-  sum(overview.transactions) as transactions,
-  sum(overview.amount) as amount,
-  sum(overview.savings) as savings
-from (select * from weir.customers_overview where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day)) as overview
-array join arrayConcat(
-  [('region', toNullable(toString(region))), ('institute', institute), ('course', course), ('age_band', age_band), ('gender', gender)],
-  arrayMap(each -> ('tag', toNullable(each)), tags),
-  arrayMap(each -> ('keyword', toNullable(each)), keywords)
-) as pair
-where pair.2 is not null
-group by org_id, attribute, value
+from weir.customers_by_attribute_not_kept_if_any
+where _table in (
+  select 'customers_by_attribute_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customers_by_attribute' and law = '9c2cc41f05940ed8' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customers_by_attribute' and law = 'e2ff981bf2b4cd14' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
+
+create or replace view weir.customer_segments_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `recency_days` Int64 comment 'how many days ago the last transaction was made, counted in days of UTC',
+  `frequency` UInt64 comment 'how many transactions',
+  `monetary` Decimal(38, 9) comment 'how much was paid',
+  `r` UInt8 comment '5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago',
+  `f` UInt8 comment '5 for the fifth with the most transactions',
+  `m` UInt8 comment '5 for the fifth who paid most'
+) sql security invoker as
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from (
+select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
+from (
+  select org_id, customer_id, frequency, monetary,
+    dateDiff('day', toDate32(last_bought_at), toDate32(now64(3))) as recency_days,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by recency_days desc) - 1), count() over (partition by org_id))) as r,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by frequency) - 1), count() over (partition by org_id))) as f,
+    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by monetary) - 1), count() over (partition by org_id))) as m,
+    toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
+  from (
+  select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
+  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
+  join (
+    select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
+      ifNull(sum(amount_exact), 0) as monetary
+    from (
+  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
+    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+)
+    where student_id is not null and bought_at <= now64(3)
+    group by org_id, customer_id
+  ) as sold using (org_id, customer_id)
+)
+)
+)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'customer_segments of all organisations for which no rows are kept; the view customer_segments shows them';
+
+create or replace table weir.customer_segments_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `recency_days` Int64 comment 'how many days ago the last transaction was made, counted in days of UTC',
+  `frequency` UInt64 comment 'how many transactions',
+  `monetary` Decimal(38, 9) comment 'how much was paid',
+  `r` UInt8 comment '5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago',
+  `f` UInt8 comment '5 for the fifth with the most transactions',
+  `m` UInt8 comment '5 for the fifth who paid most'
+) engine = Merge('weir', '^customer_segments_not_kept$')
+comment 'customer_segments_not_kept, for the view customer_segments to ask only where it may have a row';
 
 create or replace view weir.customer_segments (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
@@ -3412,36 +3725,13 @@ select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from (
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
 from weir.customer_segments_kept
-where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and org_id in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
-from (
-select org_id, customer_id, segment, recency_days, frequency, monetary, r, f, m
-from (
-  select org_id, customer_id, frequency, monetary,
-    dateDiff('day', toDate32(last_bought_at), toDate32(now64(3))) as recency_days,
-    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by recency_days desc) - 1), count() over (partition by org_id))) as r,
-    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by frequency) - 1), count() over (partition by org_id))) as f,
-    toUInt8(1 + intDiv(5 * (rank() over (partition by org_id order by monetary) - 1), count() over (partition by org_id))) as m,
-    toLowCardinality(multiIf(r >= 4 and f >= 4 and m >= 4, 'champions', r >= 3 and f >= 4, 'loyal', r <= 2 and f >= 3, 'at risk', r >= 4 and f <= 2, 'new', r >= 3 and f = 3, 'promising', r >= 2, 'fading', 'lost')) as segment
-  from (
-  select org_id, customer_id, sold.last_bought_at as last_bought_at, sold.frequency as frequency, sold.monetary as monetary
-  from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false)) as customers
-  join (
-    select org_id, assumeNotNull(student_id) as customer_id, max(bought_at) as last_bought_at, count() as frequency,
-      ifNull(sum(amount_exact), 0) as monetary
-    from (
-  select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
-    ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+from weir.customer_segments_not_kept_if_any
+where _table in (
+  select 'customer_segments_not_kept' from weir.customers_current where org_id not in (select org_id from weir.marts_kept final where mart = 'customer_segments' and law = 'be038790905661c3' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
-    where student_id is not null and bought_at <= now64(3)
-    group by org_id, customer_id
-  ) as sold using (org_id, customer_id)
-)
-)
-)
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'customer_segments' and law = 'b8387035cda4bcd9' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'Customers by recency, frequency and monetary value, in segments with names. One row: a customer who is not deleted and has bought something.';
 
@@ -3514,7 +3804,7 @@ group by org_id, day, segment
 )
 comment 'How many customers were in each segment, day by day: in those that Weir names, and in own ones. One row: a segment and a day on which it was counted.';
 
-create or replace view weir.recommendations (
+create or replace view weir.recommendations_not_kept (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `day` Date32 comment 'the day of the interactions, in UTC',
   `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
@@ -3527,12 +3817,6 @@ create or replace view weir.recommendations (
   `bought_7d` UInt64 comment 'the same, within 7 days',
   `bought_30d` UInt64 comment 'the same, within 30 days'
 ) sql security invoker as
-select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
-from (
-select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
-from weir.recommendations_kept
-where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
-union all
 select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
 select org_id, day, item_type, platform, country, source,
@@ -3553,10 +3837,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3567,10 +3851,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3589,10 +3873,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3600,9 +3884,9 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
     select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
@@ -3615,7 +3899,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3625,11 +3909,52 @@ from (
 )
 group by org_id, day, item_type, platform, country, source
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = '2a2ab3079fdbff75' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'recommendations of all organisations for which no rows are kept; the view recommendations shows them';
+
+create or replace table weir.recommendations_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE where they came from a recommendation, null for browsing',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) engine = Merge('weir', '^recommendations_not_kept$')
+comment 'recommendations_not_kept, for the view recommendations to ask only where it may have a row';
+
+create or replace view weir.recommendations (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE where they came from a recommendation, null for browsing',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) sql security invoker as
+select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
+from (
+select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
+from weir.recommendations_kept
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, day, item_type, platform, country, source, interactions, followed, bought_1d, bought_7d, bought_30d
+from weir.recommendations_not_kept_if_any
+where _table in (
+  select 'recommendations_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'recommendations' and law = 'aeb408e3f6a42443' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+)
 )
 comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
 
-create or replace view weir.recommendations_by_id (
+create or replace view weir.recommendations_by_id_not_kept (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `recommendation_id` UUID comment 'the recommendation',
   `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
@@ -3641,12 +3966,6 @@ create or replace view weir.recommendations_by_id (
   `bought_7d` UInt64 comment 'the same, within 7 days',
   `bought_30d` UInt64 comment 'the same, within 30 days'
 ) sql security invoker as
-select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
-from (
-select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
-from weir.recommendations_by_id_kept
-where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
-union all
 select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
 from (
 select org_id, assumeNotNull(recommendation_id) as recommendation_id, item_type, min(day) as first_day, max(day) as last_day,
@@ -3667,10 +3986,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3681,10 +4000,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3703,10 +4022,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3714,9 +4033,9 @@ from (
       join (
   select distinct org_id, item_type, item_id, shop_id
   from (
-    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'SHOP' as item_type, shop_id as item_id, shop_id from (select * from weir.shops_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
-    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day))
+    select org_id, 'OFFER' as item_type, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day))
     union all
     select org_id, 'TAG' as item_type, tag_id as item_id, shop_id from (select * from weir.shop_tags_current final where true and not ifNull(is_deleted, false))
     union all
@@ -3729,7 +4048,7 @@ from (
       select org_id, assumeNotNull(student_id) as customer_id, shop_id, bought_at from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 ) where student_id is not null
     ) as bought
       on bought.org_id = reached.org_id and bought.customer_id = reached.customer_id and bought.shop_id = reached.shop_id
@@ -3740,7 +4059,46 @@ from (
 where outcomes.recommendation_id is not null
 group by org_id, recommendation_id, item_type
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '96ba1ceed0807f62' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'recommendations_by_id of all organisations for which no rows are kept; the view recommendations_by_id shows them';
+
+create or replace table weir.recommendations_by_id_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `recommendation_id` UUID comment 'the recommendation',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `first_day` Date32 comment 'the day of the first interaction that it brought, in UTC',
+  `last_day` Date32 comment 'the day of the last one',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) engine = Merge('weir', '^recommendations_by_id_not_kept$')
+comment 'recommendations_by_id_not_kept, for the view recommendations_by_id to ask only where it may have a row';
+
+create or replace view weir.recommendations_by_id (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `recommendation_id` UUID comment 'the recommendation',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `first_day` Date32 comment 'the day of the first interaction that it brought, in UTC',
+  `last_day` Date32 comment 'the day of the last one',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) sql security invoker as
+select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
+from (
+select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
+from weir.recommendations_by_id_kept
+where generation in (select generation from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and org_id in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, recommendation_id, item_type, first_day, last_day, interactions, followed, bought_1d, bought_7d, bought_30d
+from weir.recommendations_by_id_not_kept_if_any
+where _table in (
+  select 'recommendations_by_id_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'recommendations_by_id' and law = '82a60b0ec20b48c7' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+)
 )
 comment 'What came of each recommendation. One row: a recommendation and the kind of item that it led to.';
 
@@ -3779,6 +4137,56 @@ group by org_id, item_type, platform, country, within_days
 )
 comment 'How much likelier a purchase is after a recommended interaction than after any other, and how sure that is. One row: a kind of item, platform, country and number of days; all days of interactions together.';
 
+create or replace view weir.interactions_by_day_not_kept (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `item_id` UUID comment 'the item',
+  `interaction_type` LowCardinality(String) comment 'FILTER_CLICK, SHARE, PAGE_VIEW or DISCOUNT_CODE',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `interactions` UInt64 comment 'how many interactions',
+  `recommended` UInt64 comment 'how many of them came from a recommendation',
+  `persons` UInt64 comment 'how many different customers or else users; interactions without either do not count'
+) sql security invoker as
+select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
+from (
+select org_id, day, item_type, item_id, interaction_type, platform, country,
+  count() as interactions,
+  countIf(source is not null) as recommended,
+  uniqExact(person) as persons
+from (
+  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
+    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
+    coalesce(student_id, customer_of_user) as customer_id,
+    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  left join (
+    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    group by org_id, user_id
+  ) as users
+    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+)
+group by org_id, day, item_type, item_id, interaction_type, platform, country
+)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'interactions_by_day of all organisations for which no rows are kept; the view interactions_by_day shows them';
+
+create or replace table weir.interactions_by_day_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `item_id` UUID comment 'the item',
+  `interaction_type` LowCardinality(String) comment 'FILTER_CLICK, SHARE, PAGE_VIEW or DISCOUNT_CODE',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `interactions` UInt64 comment 'how many interactions',
+  `recommended` UInt64 comment 'how many of them came from a recommendation',
+  `persons` UInt64 comment 'how many different customers or else users; interactions without either do not count'
+) engine = Merge('weir', '^interactions_by_day_not_kept$')
+comment 'interactions_by_day_not_kept, for the view interactions_by_day to ask only where it may have a row';
+
 create or replace view weir.interactions_by_day (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `day` Date32 comment 'the day of the interactions, in UTC',
@@ -3795,34 +4203,17 @@ select org_id, day, item_type, item_id, interaction_type, platform, country, int
 from (
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
 from weir.interactions_by_day_kept
-where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day))
+where generation in (select generation from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and org_id in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day))
 union all
 select org_id, day, item_type, item_id, interaction_type, platform, country, interactions, recommended, persons
-from (
-select org_id, day, item_type, item_id, interaction_type, platform, country,
-  count() as interactions,
-  countIf(source is not null) as recommended,
-  uniqExact(person) as persons
-from (
-  select interactions.org_id as org_id, interaction_id, interaction_type, item_type, item_id, platform, country, source,
-    recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
-    coalesce(student_id, customer_of_user) as customer_id,
-    coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
-  left join (
-    select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
-    group by org_id, user_id
-  ) as users
-    on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
+from weir.interactions_by_day_not_kept_if_any
+where _table in (
+  select 'interactions_by_day_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'interactions_by_day' and law = 'e35e32d1438381b1' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
 )
-group by org_id, day, item_type, item_id, interaction_type, platform, country
-)
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'interactions_by_day' and law = '6f26d1ce59b21f2d' and part = -2147483648 and kept_at > now() - interval 1 day)
 )
 comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
 
-create or replace view weir.funnel (
+create or replace view weir.funnel_not_kept (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
   `day` Date32 comment 'the day on which the shop was viewed, in UTC',
   `shop_id` UUID comment 'the shop',
@@ -3833,12 +4224,6 @@ create or replace view weir.funnel (
   `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
   `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
 ) sql security invoker as
-select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
-from (
-select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
-from weir.funnel_kept
-where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day))
-union all
 select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
 from (
 select steps.org_id as org_id, steps.day as day, steps.shop_id as shop_id,
@@ -3859,10 +4244,10 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
@@ -3876,15 +4261,15 @@ from (
     recommendation_id, event_timestamp as seen_at, toDate32(event_timestamp) as day,
     coalesce(student_id, customer_of_user) as customer_id,
     coalesce(toString(coalesce(student_id, customer_of_user)), user_id) as person
-  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
+  from (select * from weir.interactions where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day)) as interactions
   left join (
     select org_id, user_id as user_uuid, toNullable(min(customer_id)) as customer_of_user
-    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+    from (select * from weir.customers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
     group by org_id, user_id
   ) as users
     on users.org_id = interactions.org_id and users.user_uuid = toUUIDOrZero(ifNull(interactions.user_id, ''))
 ) as seen
-    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
+    join (select org_id, offer_id as item_id, shop_id from (select * from weir.offers_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day))) as offers using (org_id, item_id)
     where item_type = 'OFFER' and seen.person is not null
   ) as next on next.org_id = views.org_id and next.shop_id = views.shop_id and next.person = views.person
     and next.seen_at >= views.seen_at
@@ -3894,7 +4279,7 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where student_id is not null
 ) as after_view on after_view.org_id = steps.org_id and after_view.shop_id = steps.shop_id
@@ -3904,14 +4289,51 @@ asof left join (
   from (
   select org_id, transaction_id, shop_id, region, branch_id, source, offer_id, student_id, amount_exact, savings_exact,
     ifNull(created, accepted_at) as bought_at, toDate32(bought_at) as day
-  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
+  from (select *, savings_exact, amount_exact, discount_value_exact from weir.transactions_current final where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) and not ifNull(is_deleted, false))
 )
   where student_id is not null
 ) as after_offer on after_offer.org_id = steps.org_id and after_offer.shop_id = steps.shop_id
   and after_offer.person = steps.person and after_offer.at >= steps.begun_at
 group by org_id, day, shop_id
 )
-where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = '516b500f8748d140' and part = -2147483648 and kept_at > now() - interval 1 day)
+where org_id not in (select groupUniqArray(org_id) from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day)
+comment 'funnel of all organisations for which no rows are kept; the view funnel shows them';
+
+create or replace table weir.funnel_not_kept_if_any (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which the shop was viewed, in UTC',
+  `shop_id` UUID comment 'the shop',
+  `viewed` UInt64 comment 'how many different persons viewed a page of the shop',
+  `went_to_offer` UInt64 comment 'how many of them did something with an offer of the shop within 30 days after that',
+  `bought` UInt64 comment 'how many of these bought in the shop within 30 days after that',
+  `bought_at_all` UInt64 comment 'how many of those who viewed the shop bought in it within 30 days, with or without an offer between',
+  `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
+  `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
+) engine = Merge('weir', '^funnel_not_kept$')
+comment 'funnel_not_kept, for the view funnel to ask only where it may have a row';
+
+create or replace view weir.funnel (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which the shop was viewed, in UTC',
+  `shop_id` UUID comment 'the shop',
+  `viewed` UInt64 comment 'how many different persons viewed a page of the shop',
+  `went_to_offer` UInt64 comment 'how many of them did something with an offer of the shop within 30 days after that',
+  `bought` UInt64 comment 'how many of these bought in the shop within 30 days after that',
+  `bought_at_all` UInt64 comment 'how many of those who viewed the shop bought in it within 30 days, with or without an offer between',
+  `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
+  `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
+) sql security invoker as
+select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
+from (
+select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
+from weir.funnel_kept
+where generation in (select generation from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and org_id in (select org_id from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day))
+union all
+select org_id, day, shop_id, viewed, went_to_offer, bought, bought_at_all, offer_share, bought_share
+from weir.funnel_not_kept_if_any
+where _table in (
+  select 'funnel_not_kept' from weir.interactions_log where org_id not in (select org_id from weir.marts_kept final where mart = 'funnel' and law = 'dfeeadec7f1c50e3' and part = -2147483648 and kept_at > now() - interval 1 day) limit 1
+)
 )
 comment 'How many of those who view a shop go on to one of its offers, and from there to a purchase. One row: a day and a shop that at least one person viewed on that day.';
 

@@ -8,6 +8,7 @@ import {
   keptMarts,
   lawOf,
   type MartInParts,
+  type SomeParts,
 } from '#schemas/derive/clickhouse/kept.js'
 import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { changesTable, currentTableOf, database, logTableOf, shownTable } from '#schemas/derive/names.js'
@@ -27,8 +28,17 @@ export const createMartKeeper = (clickhouse: ClickHouse, catalogue: Catalogue, l
   }
 
   const keepAll = async (mart: KeptMart, org: string, at: string): Promise<void> => {
-    if (isInParts(mart)) await run(sql.sortAgainSql(mart, org, placed))
-    await run([sql.keepSql(mart, org, at), sql.showAllSql(mart, org, at)])
+    if (isInParts(mart)) {
+      await run(sql.sortAgainSql(mart, org, placed))
+      for (const slice of await slicesOf(mart, org)) await run([sql.keepSql(mart, org, at, slice)])
+    } else await run([sql.keepSql(mart, org, at)])
+    await run([sql.showAllSql(mart, org, at)])
+  }
+
+  /** Parts one after another, which are together all that there are and may be. */
+  const slicesOf = async (mart: MartInParts, org: string): Promise<SomeParts[]> => {
+    const [{ bounds } = { bounds: [] }] = await clickhouse.query<{ bounds: number[] }>(sql.boundsSql(mart, org))
+    return [undefined, ...bounds].map((from, n) => ({ from, below: bounds[n] }))
   }
 
   /** The parts that records have come to or gone from since; undefined where all have to be made anew. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { type Catalogue, catalogue } from '../../catalogue.js'
 import { marts } from '../../marts/all.js'
 import { everything, type From, type Kept, type Mart, type MartParts } from '../../marts/mart.js'
-import { throughMark } from '../../marts/parts.js'
 import { purchaseColumns } from '../../marts/sources.js'
 import { transaction } from '../../records/transaction.js'
 import * as names from '../names.js'
@@ -72,23 +71,26 @@ export const keptTables = ({ all }: Catalogue, placed: Placement): string[] => [
   ...martsInParts.flatMap((mart) => sortedTable(mart, placed)),
 ]
 
-/** Sorted by organisation and by the first column of the mart that can be sorted by. */
-const keptTable = (mart: Mart, placed: Placement): string[] => {
-  const columns = keptColumns(mart)
-  const next = columns.slice(1).find(({ type }) => !/Nullable|Array/.test(type))
-  return createTable({
-    ...{ table: names.keptTableOf(mart.name), columns: columns.map(declared), keeps: 'all', placed },
-    key: ['org_id', next?.name ?? 'part'],
+/** What is asked for most is few of many rows: with the usual 8192, most of what is read for one customer or a shop's day belongs to others. */
+export const keptGranularity = 2048
+
+const keptTable = (mart: Mart, placed: Placement): string[] =>
+  createTable({
+    ...{ table: names.keptTableOf(mart.name), columns: keptColumns(mart).map(declared), keeps: 'all', placed },
+    ...{ key: keptKey(mart), granularity: keptGranularity },
     about: `${mart.name}: kept for large organisations; the view ${mart.name} shows them`,
   })
+
+/** The organisation, and the first columns of the mart that can be sorted by. */
+export const keptKey = (mart: Mart): string[] => {
+  const next = martColumns(mart).filter(({ name, type }) => name !== orgId.name && !/Nullable|Array/.test(type))
+  return [orgId.name, ...next.slice(0, 2).map(({ name }) => name)]
 }
 
-export const keptColumns = ({ columns }: Mart): ClickHouseColumn[] => [
-  ...Object.entries(columns).map(([name, { type, about }]) => ({ name, type, comment: about })),
-  part,
-  generation,
-  keptAt,
-]
+export const martColumns = ({ columns }: Mart): ClickHouseColumn[] =>
+  Object.entries(columns).map(([name, { type, about }]) => ({ name, type, comment: about }))
+
+export const keptColumns = (mart: Mart): ClickHouseColumn[] => [...martColumns(mart), part, generation, keptAt]
 
 const changesFeed = (type: string, { on, stored }: Placement): string =>
   `create materialized view if not exists ${database}.${names.changesFeedOf(type)}${on} to ${database}.${stored(names.changesTable)} as
@@ -110,6 +112,8 @@ const sortedTable = ({ name }: MartInParts, placed: Placement): string[] =>
     ...{ table: names.sortedTableOf(name), keeps: { newestBy: 'version' }, placed },
     columns: sortedColumns.map(declared),
     key: ['org_id', 'part', 'transaction_id'],
+    // A part has some thousand rows: with the usual 8192, most of what is read for one belongs to others.
+    granularity: 1024,
     about: `transactions, sorted by the parts of ${name}; only its kept rows are made from it`,
   })
 
@@ -130,42 +134,22 @@ from (
   select org_id from ${database}.${names.shownTable}
 )`
 
-/** Rows that another Weir made with another query are not shown. */
+/** Rows that another Weir made with another query are not shown, nor those of a table that was made in another order since. */
 export const lawOf = (mart: KeptMart): string =>
   createHash('sha256')
-    .update(JSON.stringify([ofOrganisation(mart, ''), mart.kept, mart.columns]))
+    .update(JSON.stringify([ofOrganisation(mart, ''), mart.kept, mart.columns, keptKey(mart), keptGranularity]))
     .digest('hex')
     .slice(0, 16)
 
-/** The rows that are shown: kept ones, and of all organisations for which none are kept, those of this moment. */
-export const keptQuery = (mart: KeptMart): string => {
-  const columns = Object.keys(mart.columns).join(', ')
-  const shown = `${database}.${names.shownTable} final where mart = ${literal(mart.name)} and law = ${literal(lawOf(mart))}`
-  // For a day at the most: where nobody keeps them up any more, they are not shown for ever.
-  const fresh = `${shown} and part = ${throughMark} and kept_at > now() - interval 1 day`
-  const isOther = `org_id not in (select groupUniqArray(org_id) from ${fresh})`
-  // Planning takes 5 ms for each place where this stands, of 17 in a query of shops_overview: so only where large organisations have many rows.
-  const others: From = (name) => rowsOf(name, few.has(name) ? 'true' : isOther)
-  return `select ${columns}
-from ${database}.${names.keptTableOf(mart.name)}
-where generation in (select generation from ${shown} and org_id in (select org_id from ${fresh}))
-union all
-select ${columns}
-from (
-${mart.sql(others)}
-)
-where ${isOther}`
-}
-
 /** Records that grow with what there is to buy, and not with every customer or purchase. */
-const few = new Set(
+export const few = new Set(
   [...catalogue.uploads.keys()]
     .filter((type) => !['customers', 'transactions', 'student-favourites'].includes(type))
     .map(names.viewOf),
 )
 
 /** Rows of a view of records, straight from its table: ClickHouse plans a query of a dozen views for longer than it runs. */
-const rowsOf = (name: string, where: string): string => {
+export const rowsOf = (name: string, where: string): string => {
   const type = [...catalogue.uploads.values()].find((each) => names.viewOf(each.type) === name)
   if (!type) return `(select * from ${everything(name)} where ${where})`
   const table = names.currentTableOf(type.type)
@@ -174,8 +158,20 @@ const rowsOf = (name: string, where: string): string => {
   return `(select ${columns} from ${database}.${table} final where ${where} and not ifNull(is_deleted, false))`
 }
 
+/** Parts of a mart: these, or all between two of them, the first one included. */
+export type SomeParts = readonly number[] | { from: number | undefined; below: number | undefined }
+
+const isAmong = (part: string, some: SomeParts): string => {
+  if (!('from' in some)) return `${part} in (${some.join(', ')})`
+  const bounds = [
+    some.from === undefined ? [] : `${part} >= ${some.from}`,
+    some.below === undefined ? [] : `${part} < ${some.below}`,
+  ]
+  return bounds.flat().join(' and ') || 'true'
+}
+
 /** What a mart says about one organisation, from its records; from those of some parts only, where these are named. */
-export const ofOrganisation = (mart: Mart, org: string, only: readonly number[] = []): string => {
+export const ofOrganisation = (mart: Mart, org: string, only?: SomeParts): string => {
   const { parts } = mart.kept ?? {}
   const partOf = new Map(Object.entries(parts?.from ?? {}).map(([type, by]) => [names.viewOf(type), by]))
   const own: From = (name) => {
@@ -184,10 +180,10 @@ export const ofOrganisation = (mart: Mart, org: string, only: readonly number[] 
     if (read && !read.kept?.parts) return `(${read.sql(own)})`
     const ofOrg = `org_id = ${literal(org)}`
     const by = partOf.get(name)
-    if (only.length === 0 || by === undefined) return rowsOf(name, ofOrg)
+    if (only === undefined || by === undefined) return rowsOf(name, ofOrg)
     if (name === names.viewOf(transaction.type))
-      return `(select * from ${database}.${names.sortedTableOf(mart.name)} final where ${ofOrg} and part in (${only.join(', ')}) and not is_gone)`
-    return rowsOf(name, `${ofOrg} and ${by} in (${only.join(', ')})`)
+      return `(select * from ${database}.${names.sortedTableOf(mart.name)} final where ${ofOrg} and ${isAmong('part', only)} and not is_gone)`
+    return rowsOf(name, `${ofOrg} and ${isAmong(by, only)}`)
   }
   return `select ${Object.keys(mart.columns).join(', ')} from (\n${mart.sql(own)}\n)`
 }

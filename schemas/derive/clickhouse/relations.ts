@@ -17,6 +17,7 @@ export const tablesOf = (catalogue: Catalogue): string[] => [
 export const viewsOf = (catalogue: Catalogue): string[] => [
   ...ofEach(catalogue, [names.viewOf], [names.historyViewOf, names.asOfViewOf]),
   ...[names.rejectionsView, names.waitingView, names.qualityView],
+  ...keptMarts.flatMap(({ name }) => [names.notKeptViewOf(name), names.notKeptIfAnyOf(name)]),
   ...marts.map(({ name }) => name),
 ]
 

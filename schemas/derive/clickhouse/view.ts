@@ -1,8 +1,11 @@
 import { everything, type Mart } from '../../marts/mart.js'
-import { database } from '../names.js'
+import * as names from '../names.js'
 import { type ClickHouseColumn, declared, literal } from './columns.js'
-import { keptQuery } from './kept.js'
+import { martColumns } from './kept.js'
 import type { Placement } from './placement.js'
+import { keptQuery, notKeptIfAny, notKeptQuery } from './showing.js'
+
+const { database } = names
 
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
 export const asReader = 'sql security invoker'
@@ -19,12 +22,25 @@ export const createView = (
   return `create or replace view ${database}.${view}${on}${listed} ${asReader} as\n${query}\ncomment ${literal(about)}`
 }
 
-/** A mart's view. */
-export const martView = (mart: Mart, placed: Placement): string => {
+/** A mart's view, and what it reads. */
+export const martViews = (mart: Mart, placed: Placement): string[] => {
   const { name, about, grain, columns, asked, kept } = mart
   const meaning = `${about} One row: ${grain}.`
-  if (asked) return createView(name, undefined, mart.sql(everything), meaning, placed)
-  const listed = Object.entries(columns).map(([column, { type, about }]) => ({ name: column, type, comment: about }))
-  const query = kept ? keptQuery({ ...mart, kept }) : mart.sql(everything)
-  return createView(name, listed, `select ${Object.keys(columns).join(', ')}\nfrom (\n${query}\n)`, meaning, placed)
+  if (asked) return [createView(name, undefined, mart.sql(everything), meaning, placed)]
+  const shown = (query: string): string =>
+    createView(
+      name,
+      martColumns(mart),
+      `select ${Object.keys(columns).join(', ')}\nfrom (\n${query}\n)`,
+      meaning,
+      placed,
+    )
+  if (!kept) return [shown(mart.sql(everything))]
+  const keptMart = { ...mart, kept }
+  const others = `${name} of all organisations for which no rows are kept; the view ${name} shows them`
+  return [
+    createView(names.notKeptViewOf(name), martColumns(mart), notKeptQuery(keptMart), others, placed),
+    notKeptIfAny(keptMart, placed),
+    shown(keptQuery(keptMart)),
+  ]
 }

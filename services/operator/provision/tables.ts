@@ -3,7 +3,7 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { tableColumns } from '#schemas/derive/clickhouse/columns.js'
-import { keptColumns, keptMarts } from '#schemas/derive/clickhouse/kept.js'
+import { keptColumns, keptGranularity, keptKey, keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import { onCluster, oneServer, type Placement, placementOf, replicaPath } from '#schemas/derive/clickhouse/placement.js'
 import { tablesSql, viewsSql } from '#schemas/derive/clickhouse.js'
 import { currentTableOf, database, keptTableOf, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
@@ -146,21 +146,29 @@ const alterationsOf = async (
   })
 }
 
-/** Kept rows of marts whose columns have changed are thrown away: the sink makes them anew. */
+/** Kept rows of marts whose columns or order have changed are thrown away: the sink makes them anew. */
 const outdatedKept = async (clickhouse: ClickHouse, { stored, namesOf, on }: Placement): Promise<string[]> => {
-  const found = await clickhouse.query<{ table: string; columns: [string, string][] }>(
-    `select table, arraySort(groupArray((name, type))) as columns
+  const found = await clickhouse.query<{ table: string; columns: [string, string][]; key: string; made_with: string }>(
+    `select table, arraySort(groupArray((name, type))) as columns, any(sorting_key) as key, any(engine_full) as made_with
     from system.columns
+    join (
+      select name as table, sorting_key, engine_full from system.tables where database = {database:String}
+    ) as tables using (table)
     where database = {database:String}
     group by table`,
     { database },
   )
-  const there = new Map(found.map(({ table, columns }) => [table, JSON.stringify(columns)]))
+  const there = new Map(found.map((each) => [each.table, each]))
   return keptMarts.flatMap((mart) => {
     const declared = keptColumns(mart).map(({ name, type }) => [name, type])
-    const columns = there.get(stored(keptTableOf(mart.name)))
-    if (columns === undefined || columns === JSON.stringify(declared.sort())) return []
-    return namesOf(keptTableOf(mart.name)).map((table) => `drop table if exists ${database}.${table}${on} sync`)
+    const table = there.get(stored(keptTableOf(mart.name)))
+    if (table === undefined) return []
+    const isAsDeclared =
+      JSON.stringify(table.columns) === JSON.stringify(declared.sort()) &&
+      table.key === keptKey(mart).join(', ') &&
+      table.made_with.includes(`index_granularity = ${keptGranularity}`)
+    if (isAsDeclared) return []
+    return namesOf(keptTableOf(mart.name)).map((name) => `drop table if exists ${database}.${name}${on} sync`)
   })
 }
 

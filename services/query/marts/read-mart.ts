@@ -6,11 +6,11 @@ export type MartRow = Record<string, unknown>
 
 /** The rows that a statement asks for; what is wrong with the question is a value. */
 export type ReadMartRows = (
-  statement: Pick<MartStatement, 'sql' | 'values'>,
+  statement: Pick<MartStatement, 'sql' | 'values' | 'settings'>,
 ) => Promise<MartRow[] | { error: RequestError }>
 
 // Money is text, because JavaScript's numbers would round it; how many there are of something is a number.
-const settings = {
+const asAnswered = {
   output_format_json_quote_decimals: 1,
   output_format_json_quote_64bit_integers: 0,
   date_time_output_format: 'iso',
@@ -18,9 +18,9 @@ const settings = {
 
 export const createReadMartRows =
   (clickhouse: Reader): ReadMartRows =>
-  async ({ sql, values }) => {
+  async ({ sql, values, settings }) => {
     try {
-      return await clickhouse.query<MartRow>(sql, values, settings)
+      return await clickhouse.query<MartRow>(sql, values, { ...asAnswered, ...settings })
     } catch (error) {
       const refusal = refusals.get(String((error as { code?: unknown }).code))
       if (refusal) return { error: refusal }

@@ -26,9 +26,9 @@ export const addMarts = (app: FastifyInstance, deps: MartDeps): void => {
     const { orgId } = callerOf(request)
     const statement = toStatement(mart, orgId, query)
     if ('problems' in statement) return { error: badRequest(statement.problems) }
-    const { sql, values, columns, pasteable } = statement
+    const { sql, values, settings, columns, pasteable } = statement
     // One more than is answered tells whether there are more.
-    const more = { sql, values: { ...values, limit: query.limit + 1 } }
+    const more = { sql, settings, values: { ...values, limit: query.limit + 1 } }
     const found = await deps.martReads(orgId, () => deps.readMartRows(more))
     if ('error' in found) return found
     const rows = found.slice(0, query.limit)

@@ -1,4 +1,5 @@
 import type { Problems } from '#http/read-values.js'
+import { ofOneOrganisation } from '#schemas/derive/clickhouse/showing.js'
 import { database } from '#schemas/derive/names.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import type { QueryOf } from '#schemas/endpoints/endpoint.js'
@@ -12,6 +13,7 @@ export type MartStatement = {
   /** The names of columns in it are those of the mart; whatever a caller chose besides is bound to its placeholders. */
   sql: string
   values: Record<string, unknown>
+  settings: Record<string, string>
   columns: { name: string; type: string; about: string }[]
   /** The same to be pasted into ClickHouse, with the values in it. */
   pasteable: string
@@ -47,7 +49,7 @@ export const toStatement = (mart: Mart, org: string, asked: MartQuestion): MartS
     ...Object.fromEntries(bound.map((name) => [name, asked[name as keyof MartQuestion]])),
     limit: asked.limit,
   }
-  return { sql, values, columns, pasteable: withValues(sql, values) }
+  return { sql, values, settings: ofOneOrganisation(mart, org), columns, pasteable: withValues(sql, values) }
 }
 
 /** The columns that are answered: whose rows they are is known. */

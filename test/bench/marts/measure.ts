@@ -1,12 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import { marts } from '#schemas/marts/all.js'
 import { everything, type From, type Mart } from '#schemas/marts/mart.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { settledAfter } from '../../../services/sink/due-marts.js'
 import { createMartKeeper } from '../../../services/sink/keep-marts.js'
 import { startEngine } from '../../deploy/embedded/clickhouse/running-engine.js'
 import type { OnStarted } from '../system.js'
@@ -72,6 +74,7 @@ const measureIn = async (
     say(`${statement.split(/\s/)[2]} …`)
     await clickhouse.command(statement)
   }
+  await untilSettled(clickhouse, say)
   const keeper = createMartKeeper(clickhouse, catalogue, 1)
   const keepAll = async (isWhole: boolean): Promise<Map<string, number>> => {
     const took = new Map<string, number>()
@@ -112,6 +115,13 @@ from weir.transactions_log where org_id = '${org}' and version = 1 order by tran
     made: [...whole].map(([mart, seconds]) => ({ mart, whole: seconds, changed: changed.get(mart) ?? Number.NaN })),
     final: await finalOf(clickhouse),
   }
+}
+
+/** Until what was filled in no longer counts as changed: else the thousand transactions that change later would be all of them. */
+const untilSettled = async (clickhouse: ClickHouse, say: (line: string) => void): Promise<void> => {
+  say('waiting until nothing counts as changed …')
+  const isSettled = `select max(stored_at) < now64(3) - interval ${settledAfter / 1000} second as settled from weir.changes`
+  while (!(await clickhouse.query<{ settled: number }>(isSettled))[0]?.settled) await wait(1000)
 }
 
 /** A mart's query over the records; also where it reads another mart. */

@@ -49,6 +49,14 @@ describe('a mart that is kept', () => {
   })
 })
 
+// What organisations without kept rows have is asked for only where one of them has such a record.
+it.each(keptMarts)('an organisation without a record of the first type has no row: $name', async (each) => {
+  const org = randomUUID()
+  const [first = ''] = each.from
+  await fill(clickhouse, org, Object.fromEntries(Object.entries(smallWorld).filter(([type]) => type !== first)))
+  expect(await lawOf(each, org)).toEqual([])
+})
+
 describe('sales that are kept', () => {
   const [{ shop_id: shop } = { shop_id: '' }] = smallWorld.shops as { shop_id: string }[]
   const amountOf = async (org: string) =>

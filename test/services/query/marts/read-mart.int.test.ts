@@ -44,6 +44,17 @@ it.each(marts)('answers $name with the columns that it declares, as the query to
   expect(nobodys.rows).toEqual([])
 })
 
+it('reads of the records no row of others', async () => {
+  const statement = toStatement(marts.find(({ name }) => name === 'funnel') ?? expect.fail('funnel'), org, { limit: 1 })
+  if ('problems' in statement) throw new Error(statement.problems[0]?.message)
+  const { settings } = statement
+  for (const table of ['interactions_log', 'transactions_current', 'offers_current']) {
+    const organisations = `select distinct org_id from weir.${table}`
+    expect(await clickhouse.query(organisations, {}, settings), table).toEqual([{ org_id: org }])
+    expect((await clickhouse.query(organisations)).length, table).toBeGreaterThan(1)
+  }
+})
+
 it('chooses days, regions and shops, and sums what is left to the cent', async () => {
   const sum = { by: 'region', sum: 'amount,transactions' }
   expect(
