@@ -32,7 +32,7 @@ export const postgresPlaces: Readonly<Record<string, KeptPlace>> = {
   },
   'erasure.gates': nothing('which organisations have had somebody erased'),
   'erasure.persons': {
-    holds: 'hashes, with a secret salt, of ids whose records are refused',
+    holds: 'salted hashes of ids whose records are refused',
     form: 'pseudonym',
     kept: 'for good',
     why: 'so that nobody who was erased comes back with an upload, a replay or a backup',

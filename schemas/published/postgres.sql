@@ -195,8 +195,7 @@ create table erasure.erasures (
   -- The ids under which the person is known: found once, since nothing tells them when the records are gone. Null like
   -- person_id.
   known jsonb,
-  -- A hash of person_id with the secret salt of the organisation: by it the erasure is found again by whoever knows the
-  -- id.
+  -- A hash of person_id with the salt of the organisation: by it the erasure is found again by whoever knows the id.
   person_sha256 bytea not null,
   -- The same of all ids in known: by these the proof is made, as often as it is asked for.
   names_sha256 bytea[] not null default '{}'::bytea[],
@@ -233,7 +232,7 @@ create table erasure.gates (
   constraint gates_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
 );
 
--- Whose records are refused, by hashes of the ids with the secret salt of the organisation.
+-- Whose records are refused, by hashes of the ids with the salt of the organisation.
 create table erasure.persons (
   org_id text not null,
   name_sha256 bytea not null,

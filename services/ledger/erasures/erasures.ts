@@ -99,6 +99,22 @@ export const runningErasures = (db: Database, most: number): Promise<Erasure[]> 
     [most],
   )
 
+const onceMore = `set status = 'running', step = 'asked', ended_at = null, known = '{"customerIds": [], "userIds": []}'`
+
+/** Begins erasures once more, by their hashes: these, or with null all that ended since a moment. Resolves to how many. */
+export const repeatErasures = (
+  db: Database,
+  erasureIds: readonly string[] | null,
+  since: Date | null,
+): Promise<number> =>
+  changedBy(
+    db,
+    `update erasure.erasures ${onceMore}
+    where status = 'done' and not is_dry_run and ($1::uuid[] is null or erasure_id = any ($1))
+      and ($2::timestamptz is null or ended_at >= $2)`,
+    [erasureIds, since],
+  )
+
 /**
  * Begins erasures once more whose persons were sent again: what integrity refused of them lies in the log. Not at once, since who sends
  * somebody once sends them again soon, and a run reads all topics.
@@ -106,8 +122,7 @@ export const runningErasures = (db: Database, most: number): Promise<Erasure[]> 
 export const reopenErasures = async (db: Database, afterSeconds: number): Promise<number> =>
   changedBy(
     db,
-    `update erasure.erasures e
-    set status = 'running', step = 'asked', ended_at = null, known = '{"customerIds": [], "userIds": []}'
+    `update erasure.erasures ${onceMore}
     where status = 'done' and erasure_id in (
       select erasure_id from erasure.persons where seen_at < now() - make_interval(secs => $1)
     )`,

@@ -9,6 +9,7 @@ import { canAsk, confirm } from '../command/confirm.js'
 import { interruptible, OperatorError } from '../command/operator-error.js'
 import { examples, examplesAnd, type Session } from '../command/session.js'
 import { until } from '../command/until.js'
+import { again } from './again.js'
 import { check } from './check.js'
 import { findKnown, prove } from './prove.js'
 import { erasureAsJson, toErasureTable, toErasureText } from './text.js'
@@ -59,6 +60,13 @@ export const addErasures = (program: Command, session: Session): void => {
     .option(json, onErasure)
     .addHelpText('after', examples(`erasures show ${id}`))
     .action((erasureId: string, options: { json?: boolean }) => show(erasureId, options, session))
+  erasures
+    .command('again [erasure_id...]')
+    .description('do erasures once more, by hashes: after a part was put back to a time before them')
+    .option('--since <time>', 'all that ended since then: a time, or how long ago (30d)')
+    .option(json, 'one line of JSON: erasures: how many')
+    .addHelpText('after', examples(`erasures again ${id}`, 'erasures again --since 30d'))
+    .action((ids: string[], options: { since?: string; json?: boolean }) => again(ids, options, session))
   erasures
     .command('prove <erasure_id>')
     .description('read everything again, say what is left of the person, and sign that')

@@ -29,7 +29,7 @@ create index erasures_running on erasure.erasures (asked_at) where status = 'run
 comment on table erasure.erasures is 'Who is to be forgotten (POST /v1/erasures), and what became of it.';
 comment on column erasure.erasures.person_id is 'As it was asked for; null once nothing is left of the person.';
 comment on column erasure.erasures.known is 'The ids under which the person is known: found once, since nothing tells them when the records are gone. Null like person_id.';
-comment on column erasure.erasures.person_sha256 is 'A hash of person_id with the secret salt of the organisation: by it the erasure is found again by whoever knows the id.';
+comment on column erasure.erasures.person_sha256 is 'A hash of person_id with the salt of the organisation: by it the erasure is found again by whoever knows the id.';
 comment on column erasure.erasures.names_sha256 is 'The same of all ids in known: by these the proof is made, as often as it is asked for.';
 comment on column erasure.erasures.topic_configs is 'How topics are to be set again that are set to be compacted while this runs.';
 comment on column erasure.erasures.found is 'What was found before anything was removed, by place.';
@@ -51,7 +51,7 @@ create table erasure.persons (
   primary key (org_id, name_sha256)
 );
 create index persons_seen on erasure.persons (seen_at) where seen_at is not null;
-comment on table erasure.persons is 'Whose records are refused, by hashes of the ids with the secret salt of the organisation.';
+comment on table erasure.persons is 'Whose records are refused, by hashes of the ids with the salt of the organisation.';
 
 comment on column erasure.persons.seen_at is 'When integrity last refused a record of the person, which lies in the log since: the erasure is done once more, some time after.';
 

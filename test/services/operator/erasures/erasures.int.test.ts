@@ -125,6 +125,31 @@ describe('weir erasures list, show', () => {
   })
 })
 
+describe('weir erasures again', () => {
+  it('has those that ended done once more, by name or since a moment, and no dry run', async () => {
+    const [done = '', dry = '', running = ''] = await Promise.all(
+      [['--yes'], ['--dry-run'], ['--yes']].map(async (words, n) => (await create(`again ${n}`, ...words)).stdout),
+    )
+    for (const id of [done, dry])
+      await endErasure(pool, await known(id), { status: 'done', report: '{}', signature: 'c2ln' })
+    expect(await weir('again', done, '--json')).toMatchObject({ exitCode: 0, stdout: '{"erasures":1}' })
+    const repeated = await known(done)
+    expect(repeated).toMatchObject({ status: 'running', personId: null, known: { customerIds: [], userIds: [] } })
+
+    await endErasure(pool, repeated, { status: 'done', report: '{}', signature: 'c2ln' })
+    expect((await weir('again', '--since', '2000-01-01')).exitCode).toBe(0)
+    expect([(await known(done)).status, (await known(dry)).status]).toEqual(['running', 'done'])
+    for (const [words, problem] of [
+      [[running], 'runs already'],
+      [[dry], 'was a dry run'],
+      [[], 'which erasures?'],
+      [[done, '--since', '1d'], 'which erasures?'],
+      [['--since', 'yesterday'], '--since takes'],
+    ] as const)
+      expect(await weir('again', ...words)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(problem) })
+  })
+})
+
 describe('weir erasures prove', () => {
   it('says what is left, and proves that nothing is', async () => {
     await makeTables(clickhouse)

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { beforeAll, expect, it } from 'vitest'
+import {
+  askErasure,
+  endErasure,
+  findErasure,
+  forgetSeen,
+  noteErasure,
+  reopenErasures,
+} from '#ledger/erasures/erasures.js'
+import { createGateMemory } from '#ledger/erasures/gate-memory.js'
+import { closeGate, createGates, hashOfName, noteSeen, openGate, saltOf } from '#ledger/erasures/gates.js'
+import { findHoles, findLastErased, noteHoles } from '#ledger/erasures/holes.js'
+import { takeUpErasure } from '#ledger/erasures/taken-up.js'
+import { createOrg } from '#ledger/organisations.js'
+import type { ErasedEvent } from '#schemas/events.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
+
+const { pool } = await openMigratedDatabase()
+beforeAll(async () => {
+  for (const org of ['acme', 'other', 'fresh']) await createOrg(pool, org)
+})
+
+const ask = (personId: string, over: object = {}) =>
+  askErasure(pool, {
+    ...{ orgId: 'acme', personId, mode: 'erase', afterwards: 'refuse', isDryRun: false },
+    ...over,
+  })
+const end = async (erasureId: string) => {
+  const erasure = await findErasure(pool, erasureId)
+  if (erasure) await endErasure(pool, erasure, { status: 'done', report: '{}', signature: '' })
+}
+
+it('is the same erasure while it runs, with what was wished for last; another way or a dry run is another one', async () => {
+  const first = await ask('ann')
+  expect((await ask('ANN')).erasureId).toBe(first.erasureId)
+  expect(await ask('ann', { afterwards: 'new' })).toMatchObject({ erasureId: first.erasureId, afterwards: 'new' })
+  expect((await findErasure(pool, first.erasureId))?.afterwards).toBe('new')
+  for (const over of [{ mode: 'pseudonymise' }, { isDryRun: true }, { orgId: 'other' }])
+    expect((await ask('ann', over)).erasureId).not.toBe(first.erasureId)
+})
+
+it('names nobody once it is done', async () => {
+  const { erasureId } = await ask('bob')
+  await noteErasure(pool, erasureId, { known: { customerIds: ['bob'], userIds: ['bobby'] } })
+  await end(erasureId)
+  const { rows } = await pool.query('select e::text as text from erasure.erasures e where erasure_id = $1', [erasureId])
+  expect(rows[0].text).not.toMatch(/bob/)
+})
+
+it('closes and opens the gate of an organisation, and tells integrity at once and the edge when it looks', async () => {
+  const [id, hers] = [randomUUID(), randomUUID()]
+  const gates = createGates()
+  const memory = createGateMemory(pool, pino({ level: 'silent' }))
+  const { erasureId } = await ask(id)
+  const isBehind = async (name: string) => {
+    const gate = (await gates.of(pool, ['acme'])).get('acme')
+    return gate?.hashes.has(hashOfName(gate.salt, name).toString('hex'))
+  }
+  await memory.look()
+  await closeGate(pool, 'acme', [id, hers], erasureId)
+  expect([await isBehind(id), await isBehind(hers.toUpperCase()), await isBehind(randomUUID())]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  const before = await memory.of('acme')
+  await memory.look()
+  const after = await memory.of('acme')
+  expect([before?.hashes.size, after?.hashes.size, memory.has('fresh'), await memory.of('fresh')]).toEqual([
+    ...[0, 2, false],
+    undefined,
+  ])
+  await openGate(pool, 'acme', erasureId)
+  expect(await isBehind(id)).toBe(false)
+})
+
+it('is done once more, some time after a record of the person was refused, and not for what the run itself removes', async () => {
+  const id = randomUUID()
+  const { erasureId } = await ask(id)
+  await closeGate(pool, 'acme', [id], erasureId)
+  const hash = hashOfName(await saltOf(pool, 'acme'), id).toString('hex')
+  const isReopened = async () => {
+    await reopenErasures(pool, 3_600)
+    return (await findErasure(pool, erasureId))?.status === 'running'
+  }
+  const longAgo = () =>
+    pool.query(`update erasure.persons set seen_at = seen_at - interval '2 hours' where erasure_id = $1`, [erasureId])
+  await end(erasureId)
+  await noteSeen(pool, [{ orgId: 'acme', hash }])
+  expect(await isReopened()).toBe(false)
+  await longAgo()
+  expect(await isReopened()).toBe(true)
+  await forgetSeen(pool, [erasureId])
+  await end(erasureId)
+  await longAgo()
+  expect(await isReopened()).toBe(false)
+  await noteSeen(pool, [{ orgId: 'other', hash }])
+  await longAgo()
+  expect(await isReopened()).toBe(false)
+})
+
+it('knows the batches that were taken out, and when that was last', async () => {
+  expect(await findLastErased(pool)).toBeCloseTo(Date.now(), -5)
+  const at = { topic: 'weir.submitted.customers', partition: 2 }
+  const { erasureId } = await ask(randomUUID())
+  const holes = [7, 9].map((offset) => ({ ...at, offset }))
+  for (let n = 0; n < 2; n++) await noteHoles(pool, erasureId, holes)
+  expect(await findHoles(pool, at)).toEqual(new Set([7, 9]))
+  expect(await findHoles(pool, at, [8, 9])).toEqual(new Set([9]))
+  expect(await findHoles(pool, { ...at, partition: 1 })).toEqual(new Set())
+})
+
+it('takes up an erasure that it does not know, once, with the gate of that time', async () => {
+  const salt = Buffer.alloc(32, 7)
+  const id = randomUUID()
+  const event: ErasedEvent = {
+    ...{ org_id: 'fresh', erasure_id: randomUUID(), mode: 'erase', afterwards: 'refuse', erased_at: Date.now() },
+    ...{ salt: salt.toString('hex'), ids_sha256: [hashOfName(salt, id).toString('hex')] },
+  }
+  expect(await takeUpErasure(pool, { ...event, org_id: 'unheard-of' })).toBe('no organisation')
+  expect(await takeUpErasure(pool, event)).toBe('taken up')
+  expect(await takeUpErasure(pool, event)).toBe('known')
+  expect(await findErasure(pool, event.erasure_id)).toMatchObject({ status: 'running', names: event.ids_sha256 })
+  const gate = (await createGates().of(pool, ['fresh'])).get('fresh')
+  expect(gate?.hashes).toEqual(new Set(event.ids_sha256))
+  // Whom it takes as somebody new it does not refuse.
+  const asNew = { ...event, erasure_id: randomUUID(), afterwards: 'new', ids_sha256: ['ab'.repeat(32)] }
+  expect(await takeUpErasure(pool, asNew)).toBe('taken up')
+  expect((await createGates().of(pool, ['fresh'])).get('fresh')?.hashes).toEqual(gate?.hashes)
+  const elsewhere = { ...event, erasure_id: randomUUID(), salt: '00'.repeat(32) }
+  expect(await takeUpErasure(pool, elsewhere)).toBe('another salt')
+  expect(await findErasure(pool, elsewhere.erasure_id)).toBeUndefined()
+})
