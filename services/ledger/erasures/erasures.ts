@@ -101,7 +101,10 @@ export const runningErasures = (db: Database, most: number): Promise<Erasure[]> 
 
 const onceMore = `set status = 'running', step = 'asked', ended_at = null, known = '{"customerIds": [], "userIds": []}'`
 
-/** Begins erasures once more, by their hashes: these, or with null all that ended since a moment. Resolves to how many. */
+/**
+ * Begins erasures once more, by their hashes: these, or with null all that ended since a moment. Resolves to how many. Not those after which
+ * the person is taken as somebody new: what came since would go too.
+ */
 export const repeatErasures = (
   db: Database,
   erasureIds: readonly string[] | null,
@@ -110,7 +113,7 @@ export const repeatErasures = (
   changedBy(
     db,
     `update erasure.erasures ${onceMore}
-    where status = 'done' and not is_dry_run and ($1::uuid[] is null or erasure_id = any ($1))
+    where status = 'done' and not is_dry_run and afterwards = 'refuse' and ($1::uuid[] is null or erasure_id = any ($1))
       and ($2::timestamptz is null or ended_at >= $2)`,
     [erasureIds, since],
   )
@@ -157,6 +160,21 @@ export const noteErasure = async (db: Database, erasureId: string, changes: Chan
     ...names.map((name) => given[name]),
   ])
 }
+
+/** Who it is, once that is found out: the names, and their hashes, which stay. */
+export const noteNames = (
+  db: Database,
+  erasureId: string,
+  known: NamesOfPerson,
+  hashes: readonly string[],
+): Promise<number> =>
+  changedBy(
+    db,
+    `update erasure.erasures
+    set known = $2, names_sha256 = (select array_agg(decode(name, 'hex')) from unnest($3::text[]) name)
+    where erasure_id = $1`,
+    [erasureId, JSON.stringify(known), hashes],
+  )
 
 export const noteStep = (db: Database, erasureIds: readonly string[], step: string): Promise<number> =>
   changedBy(db, `update erasure.erasures set step = $2, problem = null where erasure_id = any ($1::uuid[])`, [

@@ -2,14 +2,16 @@ import { changedBy, type Database, firstRow } from '#platform/postgres/rows.js'
 import type { ErasedEvent } from '#schemas/events.js'
 import { noteChange } from './gates.js'
 
-/** Adds an erasure that this Postgres does not know, to be done once more; and with it the gate, where it was to stay closed. */
+/** Adds an erasure that this Postgres does not know, to be done once more; and closes the gate. */
 export const takeUpErasure = async (
   db: Database,
   event: ErasedEvent,
-): Promise<'known' | 'no organisation' | 'another salt' | 'taken up'> => {
+): Promise<'known' | 'no organisation' | 'another salt' | 'maybe somebody new' | 'taken up'> => {
   const { org_id: org, erasure_id: id } = event
   if (await firstRow(db, 'select from erasure.erasures where erasure_id = $1', [id])) return 'known'
   if (!(await firstRow(db, 'select from auth.organisations where org_id = $1', [org]))) return 'no organisation'
+  // What came since counts as that of somebody new, and would go too.
+  if (event.afterwards !== 'refuse') return 'maybe somebody new'
   const salt = Buffer.from(event.salt, 'hex')
   await changedBy(
     db,
@@ -31,13 +33,12 @@ export const takeUpErasure = async (
     [id, org, event.mode, event.afterwards, hashes[0] ?? Buffer.alloc(0), hashes, new Date(event.erased_at)],
   )
   if (inserted === 0) return 'known'
-  if (event.afterwards === 'refuse')
-    await db.query(
-      `insert into erasure.persons (org_id, name_sha256, erasure_id)
-      select $1, hash, $3::uuid from unnest($2::bytea[]) hash
-      on conflict do nothing`,
-      [org, hashes, id],
-    )
+  await db.query(
+    `insert into erasure.persons (org_id, name_sha256, erasure_id)
+    select $1, hash, $3::uuid from unnest($2::bytea[]) hash
+    on conflict do nothing`,
+    [org, hashes, id],
+  )
   await noteChange(db, org)
   return 'taken up'
 }

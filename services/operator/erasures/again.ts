@@ -24,7 +24,11 @@ export const again = async (
         )
   const erasures = await session.withParts(['pool'], async ({ pool }) => {
     for (const id of erasureIds) {
-      const { isDryRun, status } = await findKnown(pool, id)
+      const { isDryRun, status, afterwards } = await findKnown(pool, id)
+      if (afterwards === 'new')
+        throw new OperatorError(
+          `${id}: what came since counts as that of somebody new, and would go too; ask for a new erasure`,
+        )
       if (isDryRun) throw new OperatorError(`${id} was a dry run: it removed nothing, and has nothing to do again`)
       if (status === 'running') throw new OperatorError(`${id} runs already: "weir erasures show ${id}"`)
     }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { awaitDecisions } from '#ledger/cursors.js'
-import { type Counted, type Erasure, forgetSeen, noteErasure, noteStep } from '#ledger/erasures/erasures.js'
-import { closeGate, hashOfName, openGate, saltOf } from '#ledger/erasures/gates.js'
+import { type Counted, type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
+import { closeGate, hashOfName, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
 import { findGenerations } from '#ledger/layout/layout.js'
 import { endWaitsWith } from '#ledger/waiting/of-persons.js'
@@ -115,8 +115,6 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
     await tables.remove(one, signal)
     await removeFromPostgres(pool, one)
   }
-  for (const { orgId, erasureId, afterwards } of real)
-    if (afterwards === 'new') await inTransaction(pool, (connection) => openGate(connection, orgId, erasureId))
 }
 
 const namesOf = ({ known }: Pick<Erasure, 'known'>): string[] => [
@@ -133,11 +131,7 @@ const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, erasure: Er
   const known = { customerIds, userIds }
   const salt = await saltOf(pool, orgId)
   const hashes = [...new Set([...customerIds, ...userIds].map((name) => hashOfName(salt, name).toString('hex')))]
-  await noteErasure(pool, erasureId, { known })
-  await pool.query(
-    `update erasure.erasures set names_sha256 = (select array_agg(decode(name, 'hex')) from unnest($2::text[]) name) where erasure_id = $1`,
-    [erasureId, hashes],
-  )
+  await noteNames(pool, erasureId, known, hashes)
   return { ...erasure, known, names: hashes }
 }
 

@@ -48,58 +48,64 @@ export const publishGone = async (
 ): Promise<void> => {
   for (const type of deps.catalogue.all.values()) {
     const own = named.filter(({ topic, message }) => topic === names.acceptedTopic(type.type) && message.value !== null)
-    if (own.length === 0) continue
-    const decode = deps.registry.decoder<AcceptedEvent>(acceptedSchema(type))
-    const encode = await deps.registry.encoder<AcceptedEvent>(
-      names.subjectOf(names.acceptedTopic(type.type)),
-      acceptedSchema(type),
-    )
-    // The newest of each record that names somebody.
-    const newest = new Map<string, { named: Named; event: AcceptedEvent }>()
-    for (const one of own) {
-      const event = await decode(one.message.value)
-      const key = one.message.key ?? ''
-      if ((newest.get(key)?.event.version ?? -1) < event.version) newest.set(key, { named: one, event })
-    }
-    const without = (event: AcceptedEvent): AcceptedEvent => {
-      const columns = columnsOf(type)
-      const masked = maskedFieldsOf(type).filter((field) => columns[field]?.required === false)
-      return { ...event, ...Object.fromEntries(masked.map((field) => [field, null])), version: event.version + 1 }
-    }
-    const all = [...newest]
-    for (let from = 0; from < all.length; from += keysAtOnce) {
-      const some = all.slice(from, from + keysAtOnce)
-      await holdingLanes(deps, type, async () => {
-        const left = await stillNaming(
-          deps,
-          type,
-          some.map(([, { event }]) => event),
-          whoIsNamed,
-        )
-        const messages = some
-          .filter(([key]) => left.has(key))
-          .map(
-            ([
-              key,
-              {
-                named: { partition, erasures: whose },
-                event,
-              },
-            ]) => {
-              const stays =
-                [...whose].every((id) => erasures.get(id)?.mode === 'pseudonymise') && staysWithoutPerson(type)
-              return { partition, message: { key, value: stays ? encode(without(event)) : null } }
-            },
-          )
-        for (const [partition, here] of groupBy(messages, (each) => each.partition))
-          await deps.producer.send(
-            names.acceptedTopic(type.type),
-            partition,
-            here.map(({ message }) => message),
-          )
-      })
-    }
+    if (own.length > 0) await publishGoneOf(deps, type, own, whoIsNamed, erasures)
   }
+}
+
+const publishGoneOf = async (
+  deps: GoneDeps,
+  type: RecordType,
+  named: readonly Named[],
+  whoIsNamed: WhoIsNamed,
+  erasures: ReadonlyMap<string, Erasure>,
+): Promise<void> => {
+  const topic = names.acceptedTopic(type.type)
+  const encode = await deps.registry.encoder<AcceptedEvent>(names.subjectOf(topic), acceptedSchema(type))
+  const mayStay = staysWithoutPerson(type)
+  const afterwards = ({ whose, event }: NewestEvent): Buffer | null =>
+    mayStay && [...whose].every((id) => erasures.get(id)?.mode === 'pseudonymise')
+      ? encode(withoutPerson(type, event))
+      : null
+  const all = [...(await newestOf(deps, type, named)).values()]
+  for (let from = 0; from < all.length; from += keysAtOnce) {
+    const some = all.slice(from, from + keysAtOnce)
+    await holdingLanes(deps, type, async () => {
+      const events = some.map(({ event }) => event)
+      const left = await stillNaming(deps, type, events, whoIsNamed)
+      const gone = some.filter(({ key }) => left.has(key))
+      for (const [partition, here] of groupBy(gone, (each) => each.partition))
+        await deps.producer.send(
+          topic,
+          partition,
+          here.map((each) => ({ key: each.key, value: afterwards(each) })),
+        )
+    })
+  }
+}
+
+/** The newest event of a record that names somebody, and the erasures of those whom it names. */
+type NewestEvent = { key: string; partition: number; whose: ReadonlySet<string>; event: AcceptedEvent }
+
+const newestOf = async (
+  { registry }: GoneDeps,
+  type: RecordType,
+  named: readonly Named[],
+): Promise<Map<string, NewestEvent>> => {
+  const decode = registry.decoder<AcceptedEvent>(acceptedSchema(type))
+  const newest = new Map<string, NewestEvent>()
+  for (const { partition, message, erasures: whose } of named) {
+    const event = await decode(message.value)
+    const key = message.key ?? ''
+    if ((newest.get(key)?.event.version ?? -1) < event.version) newest.set(key, { key, partition, whose, event })
+  }
+  return newest
+}
+
+/** A version of its own, so that it takes the place of the event that it is made of. */
+const withoutPerson = (type: RecordType, event: AcceptedEvent): AcceptedEvent => {
+  const columns = columnsOf(type)
+  const masked = maskedFieldsOf(type).filter((field) => columns[field]?.required === false)
+  return { ...event, ...Object.fromEntries(masked.map((field) => [field, null])), version: event.version + 1 }
 }
 
 /**

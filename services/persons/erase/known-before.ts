@@ -33,7 +33,10 @@ export const takeUpErasures = async (deps: {
     const taken = await inTransaction(pool, (connection) => takeUpErasure(connection, event))
     const about = { erasure_id: event.erasure_id, org: event.org_id }
     if (taken === 'taken up') log.warn(about, 'Postgres did not know of this erasure any more: it is done once more')
-    if (taken === 'another salt')
-      log.error(about, 'this erasure cannot be done once more by hashes: ask for it again, with the id of the person')
+    if (taken === 'another salt' || taken === 'maybe somebody new')
+      log.error(
+        { ...about, reason: taken },
+        'this erasure cannot be done once more by hashes: ask for it again, with the id of the person',
+      )
   }
 }

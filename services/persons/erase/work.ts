@@ -1,7 +1,8 @@
 import * as ledger from '#ledger/erasures/erasures.js'
 import { type Erasure, endErasure, noteErasure } from '#ledger/erasures/erasures.js'
+import { openGate } from '#ledger/erasures/gates.js'
 import { reasonOf } from '#platform/health/health.js'
-import type { Connection } from '#platform/postgres/postgres.js'
+import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
 import { type EraseDeps, erase } from './erase.js'
 import { checkErased, signProof } from './prove.js'
@@ -53,6 +54,9 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
       }
       const signed = await signProof(pool, proof)
       if (!erasure.isDryRun) await tellOthers(deps, erasure)
+      // Not before nothing is left: what comes from now on is that of somebody new, and would be taken for what is left.
+      if (!erasure.isDryRun && erasure.afterwards === 'new')
+        await inTransaction(pool, (connection) => openGate(connection, erasure.orgId, erasure.erasureId))
       await endErasure(pool, erasure, { status: 'done', ...signed })
       ended++
     }

@@ -125,9 +125,9 @@ it('takes up an erasure that it does not know, once, with the gate of that time'
   expect(await findErasure(pool, event.erasure_id)).toMatchObject({ status: 'running', names: event.ids_sha256 })
   const gate = (await createGates().of(pool, ['fresh'])).get('fresh')
   expect(gate?.hashes).toEqual(new Set(event.ids_sha256))
-  // Whom it takes as somebody new it does not refuse.
+  // What came since of whom it takes as somebody new is not to go.
   const asNew = { ...event, erasure_id: randomUUID(), afterwards: 'new', ids_sha256: ['ab'.repeat(32)] }
-  expect(await takeUpErasure(pool, asNew)).toBe('taken up')
+  expect(await takeUpErasure(pool, asNew)).toBe('maybe somebody new')
   expect((await createGates().of(pool, ['fresh'])).get('fresh')?.hashes).toEqual(gate?.hashes)
   const elsewhere = { ...event, erasure_id: randomUUID(), salt: '00'.repeat(32) }
   expect(await takeUpErasure(pool, elsewhere)).toBe('another salt')

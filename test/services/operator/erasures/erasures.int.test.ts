@@ -139,7 +139,10 @@ describe('weir erasures again', () => {
     await endErasure(pool, repeated, { status: 'done', report: '{}', signature: 'c2ln' })
     expect((await weir('again', '--since', '2000-01-01')).exitCode).toBe(0)
     expect([(await known(done)).status, (await known(dry)).status]).toEqual(['running', 'done'])
+    const asNew = (await create('again as new', '--yes', '--afterwards', 'new')).stdout
+    await endErasure(pool, await known(asNew), { status: 'done', report: '{}', signature: 'c2ln' })
     for (const [words, problem] of [
+      [[asNew], 'somebody new'],
       [[running], 'runs already'],
       [[dry], 'was a dry run'],
       [[], 'which erasures?'],
