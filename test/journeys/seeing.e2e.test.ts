@@ -119,7 +119,7 @@ it('finds with weir doctor nothing wrong with parts as npm start makes them', as
   const { found, parts, exitCode, is_well } = await doctor()
   expect(found).toEqual([])
   expect(parts.map(({ part, about }) => `${part}: ${about}`)).toEqual([
-    expect.stringMatching(/^Kafka: 1 broker, 33 topics of Weir$/),
+    expect.stringMatching(/^Kafka: 1 broker, 34 topics of Weir$/),
     expect.stringMatching(/^Postgres: 18\.\d+.*, \d+ of \d+ connections in use, 0 standbys$/),
     expect.stringMatching(/^registry: \d\d schemas of Weir$/),
     expect.stringMatching(/^ClickHouse: \d+\.\d+\S*, \d+ tables and views of Weir$/),

@@ -76,6 +76,19 @@ const webhookWalk = (method: string, path = '', body?: object): Walk => {
     uploader.send(method, `/v1/webhooks/${id}${path}`, body === undefined ? undefined : JSON.stringify(body))
   return { foreign: () => ask(ownedWebhook), absent: () => ask(randomUUID()) }
 }
+/** Asks how often a person is named; the answer without what differs between any two. */
+const countNamed = async (who: Organisation, person_id: unknown): Promise<Answer<unknown>> => {
+  const asked = JSON.stringify({ person_id, mode: 'erase', dry_run: true })
+  const { body, ...answer } = await who.uploader.send<object>('POST', '/v1/erasures', asked)
+  return { ...answer, body: { ...body, erasure_id: '', asked_at: '' } }
+}
+const ownedErasure = (
+  await owner.uploader.send<{ erasure_id: string }>(
+    'POST',
+    '/v1/erasures',
+    JSON.stringify({ person_id: randomUUID(), mode: 'erase', dry_run: true }),
+  )
+).body.erasure_id
 const withoutSecret = ({ body, ...answer }: Answer<unknown>): Answer<unknown> => ({
   ...answer,
   body: Object.keys(body as object),
@@ -290,6 +303,19 @@ const walks: Record<string, Walk> = {
     absent: () => martOf(stranger, `/v1/marts/sales_by_day?shop_id=${randomUUID()}`),
   },
   // The stranger has tried to upload records that name the owner's customer, and so has refused ones that do.
+  'GET /v1/erasures': {
+    foreign: () => quiet.uploader.get('/v1/erasures'),
+    absent: () => uploader.get('/v1/erasures'),
+  },
+  'GET /v1/erasures/{erasure_id}': {
+    foreign: () => quiet.uploader.get(`/v1/erasures/${ownedErasure}`),
+    absent: () => quiet.uploader.get(`/v1/erasures/${randomUUID()}`),
+  },
+  // Asked for by another organisation, a person of the owner's is somebody whom nobody knows.
+  'POST /v1/erasures': {
+    foreign: () => countNamed(mute, owned.get('customers')?.customer_id),
+    absent: () => countNamed(mute, randomUUID()),
+  },
   'GET /v1/persons/{id}/export': {
     foreign: () => quiet.uploader.get(`/v1/persons/${owned.get('customers')?.customer_id}/export`),
     absent: () => quiet.uploader.get(`/v1/persons/${randomUUID()}/export`),

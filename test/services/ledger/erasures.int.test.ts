@@ -59,17 +59,18 @@ it('closes and opens the gate of an organisation, and tells integrity at once an
     return gate?.hashes.has(hashOfName(gate.salt, name).toString('hex'))
   }
   await memory.look()
+  const before = await memory.of('acme')
   await closeGate(pool, 'acme', [id, hers], erasureId)
   expect([await isBehind(id), await isBehind(hers.toUpperCase()), await isBehind(randomUUID())]).toEqual([
     true,
     true,
     false,
   ])
-  const before = await memory.of('acme')
+  const between = await memory.of('acme')
   await memory.look()
   const after = await memory.of('acme')
-  expect([before?.hashes.size, after?.hashes.size, memory.has('fresh'), await memory.of('fresh')]).toEqual([
-    ...[0, 2, false],
+  expect([between, after?.hashes.size, memory.has('fresh'), await memory.of('fresh')]).toEqual([
+    ...[before, (before?.hashes.size ?? 0) + 2, false],
     undefined,
   ])
   await openGate(pool, 'acme', erasureId)

@@ -107,9 +107,9 @@ describe('provisioning', () => {
     expect(await provisionAll(catalogue)).toEqual([
       'all parts answer',
       'Postgres: 0 migrations run',
-      'Kafka: 7 topics, 0 created, 0 altered; LANES=1 SUBMITTED_PARTITIONS=4 ACCEPTED_PARTITIONS=4',
+      'Kafka: 8 topics, 0 created, 0 altered; LANES=1 SUBMITTED_PARTITIONS=4 ACCEPTED_PARTITIONS=4',
       expect.stringMatching(/^ClickHouse: \d+ statements$/),
-      'registry: 7 subjects',
+      'registry: 8 subjects',
     ])
 
     const wanted = topicsOf(catalogue)
