@@ -198,8 +198,11 @@ itDeep(
   180_000 + many / 5,
 )
 
-// Once in forty runs something here waited until the whole test was ended, and did not say where.
-const answeredWithin = 150_000
+// Once in forty runs something here waited until the whole test was ended, and did not say where; last after the edge had been killed.
+const answered = <T>(what: string, sent: Promise<T>): Promise<T> =>
+  within(150_000, sent).catch((cause) => {
+    throw new Error(`${what}: no answer within 150 s`, { cause })
+  })
 // Of each thousand, one is refused; the edge decides 500 at a time, and its answer ends with a line about all.
 const count = sized(12_000, 60_000)
 const refused = count / 1000
@@ -217,7 +220,7 @@ it('is decided once however often the edge is killed in its middle, or its clien
       if (killed === undefined && seen > killedAt + count / 4000) killed = kill('edge')
       return false
     })
-    const told = await within(answeredWithin, sent)
+    const told = await answered('the import whose edge is killed', sent)
     expect(told.isWhole).toBe(false)
     expect(told.batches).toBeGreaterThan(killedAt)
     killedAt = told.batches
@@ -226,10 +229,10 @@ it('is decided once however often the edge is killed in its middle, or its clien
   }
   // And one is left by its client.
   const left = importUntil(url, org.key, shopLines(count, idOf, 1_000), headers, (seen) => seen >= count / 750)
-  await within(answeredWithin, left)
+  await answered('the import that its client leaves', left)
   const attempt = () => post(url, org.key, shopLines(count, idOf), headers).catch(() => undefined)
   const last = await eventually(async () => {
-    const done = await within(answeredWithin, attempt())
+    const done = await answered('the import that is sent again', attempt())
     expect(done?.lines.at(-1)?.summary).toMatchObject({ complete: true })
     return done
   })
