@@ -65,6 +65,9 @@ export const derivedId = (...parts: string[]): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
 
+const anyUuid = /[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}/g
+/** The same for Postgres and ClickHouse. */
+export const uuidPattern = anyUuid.source
+
 /** The UUIDs that stand in a text, in either case, in lower case. */
 export const uuidsIn = (text: string): string[] => (text.match(anyUuid) ?? []).map((id) => id.toLowerCase())
-const anyUuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi

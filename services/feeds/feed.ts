@@ -1,6 +1,5 @@
 import { findPartitionsSince } from '#ledger/latest/accepted.js'
-import { type Generation, partitionsOfOrg, toDecide } from '#ledger/layout/layout.js'
-import { laneOf, partitionOfLane } from '#platform/kafka/partitions.js'
+import { type Generation, partitionOfRecord, partitionsOfOrg, toDecide } from '#ledger/layout/layout.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { generationOfSubmitted, submittedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
@@ -78,7 +77,7 @@ export const createFeed = (deps: {
     return (event: AcceptedEvent): boolean => {
       // An interaction has one version, and lies in any partition.
       if (type.stream || !layout) return false
-      const partition = partitionOfLane(orgId, laneOf(String(event[type.id]), layout.lanes), layout.submittedPartitions)
+      const partition = partitionOfRecord(orgId, String(event[type.id]), layout)
       return event.version >= (next[partition] ?? versionOf(generation * mostOffsets, 0))
     }
   }

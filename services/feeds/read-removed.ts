@@ -1,7 +1,7 @@
 import { findHoles } from '#ledger/erasures/holes.js'
-import type { Generation } from '#ledger/layout/layout.js'
+import { type Generation, partitionOfRecord } from '#ledger/layout/layout.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { laneOf, partitionOfLane, type TopicPartition } from '#platform/kafka/partitions.js'
+import type { TopicPartition } from '#platform/kafka/partitions.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { quote } from '#schemas/derive/clickhouse/columns.js'
 import { database, logTableOf } from '#schemas/derive/names.js'
@@ -40,9 +40,6 @@ export const createReadRemoved = (deps: {
     // What lies at the same offset of the organisation's other partitions has such versions too.
     const layout = (await deps.findGenerations()).find(({ generation }) => generation === generationOf(offset))
     if (!layout) return undefined
-    return events.filter(
-      (event) =>
-        partitionOfLane(org, laneOf(String(event[type.id]), layout.lanes), layout.submittedPartitions) === partition,
-    )
+    return events.filter((event) => partitionOfRecord(org, String(event[type.id]), layout) === partition)
   }
 }

@@ -1,5 +1,6 @@
+import { partitionOfRecord } from '#ledger/layout/layout.js'
 import type { SentWait } from '#ledger/waiting/relay.js'
-import { laneOf, partitionOf, partitionOfLane, type TopicPartition } from '#platform/kafka/partitions.js'
+import { partitionOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
@@ -11,9 +12,10 @@ import type { Layout } from '#schemas/derive/topics.js'
 export const createLanePlace =
   ({ interaction }: Catalogue, layout: () => Layout) =>
   ({ topic, partition, type, orgId, id }: SentWait): TopicPartition => {
-    const { generation, lanes, submittedPartitions: all } = layout()
-    const now = submittedTopic(type, generation)
+    const open = layout()
+    const now = submittedTopic(type, open.generation)
     if (topic === now) return { topic, partition }
-    const own = type === interaction.type ? partitionOf(id, all) : partitionOfLane(orgId, laneOf(id, lanes), all)
+    const own =
+      type === interaction.type ? partitionOf(id, open.submittedPartitions) : partitionOfRecord(orgId, id, open)
     return { topic: now, partition: own }
   }

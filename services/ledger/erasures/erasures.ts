@@ -25,7 +25,6 @@ export type Erasure = {
   askedBy: string
   askedAt: Date
   endedAt: Date | null
-  topicConfigs: unknown
   found: Counted[] | null
   report: string | null
   signature: string | null
@@ -37,7 +36,7 @@ export type NewErasure = Pick<Erasure, 'orgId' | 'mode' | 'afterwards' | 'isDryR
 const columns = `
   erasure_id as "erasureId", org_id as "orgId", mode, afterwards, is_dry_run as "isDryRun", person_id as "personId", known,
   (select coalesce(array_agg(encode(name, 'hex')), '{}') from unnest(names_sha256) name) as names, status, step,
-  asked_by as "askedBy", asked_at as "askedAt", ended_at as "endedAt", topic_configs as "topicConfigs", found, report, signature, problem`
+  asked_by as "askedBy", asked_at as "askedAt", ended_at as "endedAt", found, report, signature, problem`
 
 /** Asks for an erasure. One that runs already for the same person in the same way is the same one. */
 export const askErasure = async (db: Database, asked: NewErasure, by: Doer = commandLine): Promise<Erasure> => {
@@ -145,16 +144,14 @@ export const findErasures = (db: Database, erasureIds: readonly string[]): Promi
     erasureIds,
   ])
 
-type Changes = Partial<
-  Pick<Erasure, 'known' | 'step' | 'topicConfigs' | 'found' | 'status' | 'report' | 'signature' | 'problem'>
->
+type Changes = Partial<Pick<Erasure, 'known' | 'step' | 'found' | 'status' | 'report' | 'signature' | 'problem'>>
 
 export const noteErasure = async (db: Database, erasureId: string, changes: Changes): Promise<void> => {
   const given = { ...changes } as Record<string, unknown>
-  for (const name of ['known', 'topicConfigs', 'found'])
+  for (const name of ['known', 'found'])
     if (name in given) given[name] = given[name] === null ? null : JSON.stringify(given[name])
   const names = Object.keys(given)
-  const sets = names.map((name, i) => `${name === 'topicConfigs' ? 'topic_configs' : name} = $${i + 2}`)
+  const sets = names.map((name, i) => `${name} = $${i + 2}`)
   await changedBy(db, `update erasure.erasures set ${sets.join(', ')} where erasure_id = $1`, [
     erasureId,
     ...names.map((name) => given[name]),

@@ -1,7 +1,7 @@
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
-import { type Gate, readGate } from './gates.js'
+import { createKnownGates, type Gate } from './gates.js'
 
 /** Gates as they were a moment ago: for who only spares others work, and must not ask Postgres for each request. */
 export type GateMemory = {
@@ -14,7 +14,7 @@ export type GateMemory = {
 
 export const createGateMemory = (pool: Pool, log: Log): GateMemory => {
   let changes = new Map<string, number>()
-  const known = new Map<string, { change: number; gate: Gate }>()
+  const known = createKnownGates()
   return {
     look: async () => {
       try {
@@ -28,16 +28,8 @@ export const createGateMemory = (pool: Pool, log: Log): GateMemory => {
     of: async (orgId) => {
       const change = changes.get(orgId)
       if (change === undefined) return undefined
-      const before = known.get(orgId)
-      if (before?.change === change) return before.gate
-      try {
-        const gate = await readGate(pool, orgId)
-        known.set(orgId, { change, gate })
-        return gate
-      } catch {
-        // Integrity reads it itself, and nothing is decided while Postgres is away.
-        return before?.gate
-      }
+      // Integrity reads it itself, and nothing is decided while Postgres is away.
+      return known.of(pool, orgId, change).catch(() => known.last(orgId))
     },
   }
 }

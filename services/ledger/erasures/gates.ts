@@ -20,7 +20,7 @@ export const hashBehind = ({ salt, hashes }: Gate, name: string): string | undef
 
 /** Asked in each transaction, so that no decision relies on what was known before; the hashes are read only where they have changed. */
 export const createGates = (): Gates => {
-  const known = new Map<string, { change: number; gate: Gate }>()
+  const known = createKnownGates()
   return {
     of: async (db, orgIds) => {
       const found = await rowsOf<{ org_id: string; change: number }>(db, {
@@ -29,12 +29,7 @@ export const createGates = (): Gates => {
         values: [orgIds],
       })
       const gates = new Map<string, Gate>()
-      for (const { org_id: orgId, change } of found) {
-        const before = known.get(orgId)
-        const now = before?.change === change ? before : { change, gate: await readGate(db, orgId) }
-        known.set(orgId, now)
-        gates.set(orgId, now.gate)
-      }
+      for (const { org_id: orgId, change } of found) gates.set(orgId, await known.of(db, orgId, change))
       return gates
     },
   }
@@ -42,7 +37,22 @@ export const createGates = (): Gates => {
 
 export const noGates: Gates = { of: async () => new Map() }
 
-export const readGate = async (db: Database, orgId: string): Promise<Gate> => {
+/** The gates that were read, each until it has changed. */
+export const createKnownGates = () => {
+  const known = new Map<string, { change: number; gate: Gate }>()
+  return {
+    of: async (db: Database, orgId: string, change: number): Promise<Gate> => {
+      const before = known.get(orgId)
+      if (before?.change === change) return before.gate
+      const gate = await readGate(db, orgId)
+      known.set(orgId, { change, gate })
+      return gate
+    },
+    last: (orgId: string): Gate | undefined => known.get(orgId)?.gate,
+  }
+}
+
+const readGate = async (db: Database, orgId: string): Promise<Gate> => {
   const rows = await rowsOf<{ salt: Buffer; hash: string | null }>(
     db,
     `select salt, encode(name_sha256, 'hex') as hash

@@ -28,7 +28,8 @@ export const createIsErased = (
   }
 }
 
-const objectIn = (text: string): Record<string, unknown> => {
+/** What a text says as JSON; nothing where it is none. */
+export const objectIn = (text: string): Record<string, unknown> => {
   try {
     return Object(JSON.parse(text))
   } catch {

@@ -1,5 +1,5 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
-import { partitionOfLane } from '#platform/kafka/partitions.js'
+import { laneOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { Layout } from '#schemas/derive/topics.js'
@@ -72,6 +72,10 @@ export const partitionsOfOrg = (
   type.stream
     ? Array.from({ length: all }, (_, partition) => partition)
     : Array.from({ length: Math.min(lanes, all) }, (_, lane) => partitionOfLane(orgId, lane, all))
+
+/** The partition of its submitted topic that the versions of a record are in. */
+export const partitionOfRecord = (orgId: string, id: string, { lanes, submittedPartitions }: Layout): number =>
+  partitionOfLane(orgId, laneOf(id, lanes), submittedPartitions)
 
 /** The layout that edges write by; undefined before the first provisioning. */
 export const findLayout = (pool: Pool | Connection): Promise<Layout | undefined> =>

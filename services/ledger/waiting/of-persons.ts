@@ -1,6 +1,7 @@
 import type { Database } from '#platform/postgres/rows.js'
 import { changedBy, rowsOf } from '#platform/postgres/rows.js'
 import type { Reference } from '#schemas/record.js'
+import { uuidPattern } from '#schemas/uuid.js'
 
 /** A record that waits, with its bytes. */
 export type KeptWait = {
@@ -47,7 +48,7 @@ export const endWaitsWith = (
     `update integrity.waiting w set due_at = now()
     where org_id = $1 and state = 'waiting' and (
       exists (
-        select from regexp_matches(encode(w.message, 'escape'), '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}', 'g') found
+        select from regexp_matches(encode(w.message, 'escape'), '${uuidPattern}', 'g') found
         where sha256($2::bytea || convert_to(lower(found[1]), 'UTF8')) = any ($3::bytea[])
       ) or exists (select from unnest($4::text[]) given where position(convert_to(given, 'UTF8') in w.message) > 0)
     )`,

@@ -7,6 +7,9 @@ export class OperatorError extends Error {
   }
 }
 
+export const fileIsThere = (file: string): OperatorError =>
+  new OperatorError(`${file} is there already: name another one, or remove it`)
+
 /** Lets work clean up after the first Ctrl-C, which aborts the signal with this message; the second one ends it at once. */
 export const interruptible = async <T>(message: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const stop = new AbortController()

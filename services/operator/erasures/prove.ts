@@ -4,7 +4,7 @@ import type { Proof } from '#persons/erase/prove.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { isUuid } from '#schemas/uuid.js'
-import { OperatorError } from '../command/operator-error.js'
+import { fileIsThere, OperatorError } from '../command/operator-error.js'
 import type { Session } from '../command/session.js'
 import type { WrittenProof } from './check.js'
 import { inWords } from './text.js'
@@ -58,7 +58,7 @@ const writeNew = async (file: string, text: string): Promise<void> => {
     await writeFile(file, text, { flag: 'wx' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new OperatorError(`${file} is there already: name another one, or remove it`)
+    throw fileIsThere(file)
   }
 }
 

@@ -8,7 +8,7 @@ import { hasOrg } from '#ledger/organisations.js'
 import { createPersonExport } from '#persons/export.js'
 import { asCsvText, asJsonText, inPieces } from '#persons/written.js'
 import { readOrg } from '../command/arguments.js'
-import { OperatorError } from '../command/operator-error.js'
+import { fileIsThere, OperatorError } from '../command/operator-error.js'
 import { examplesAnd, type Session } from '../command/session.js'
 
 type Options = { org: string; csv?: boolean; out?: string }
@@ -40,7 +40,7 @@ const exportPerson = async (id: string, options: Options, session: Session): Pro
   const org = readOrg(options.org)
   const { catalogue } = session
   // Before anything is noted as exported.
-  if (options.out !== undefined && existsSync(options.out)) throw isThere(options.out)
+  if (options.out !== undefined && existsSync(options.out)) throw fileIsThere(options.out)
   await session.withParts(
     ['pool', 'clickhouse', 'registry'],
     async ({ pool, clickhouse, registry }) => {
@@ -71,13 +71,11 @@ const toFile = async (file: string, texts: AsyncIterable<string>): Promise<void>
   try {
     await pipeline(Readable.from(texts, { objectMode: false }), stream)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(file)
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileIsThere(file)
     await rm(file, { force: true })
     throw error
   }
 }
-
-const isThere = (file: string) => new OperatorError(`${file} is there already: name another one, or remove it`)
 
 async function* asLines(texts: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let rest = ''

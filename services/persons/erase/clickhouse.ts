@@ -7,6 +7,7 @@ import { allChanged } from '#schemas/derive/clickhouse/kept.js'
 import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
+import { uuidPattern } from '#schemas/uuid.js'
 import { addCounts, type Sought } from './sought.js'
 
 // What analysts' tables have of persons. Which tables have such columns ClickHouse itself is asked: so none is forgotten, kept marts and
@@ -16,8 +17,6 @@ type Table = { table: string /** An expression: the names in a row, in lower cas
 
 /** Ten thousand persons are a megabyte of hashes. */
 const manyHashes = { max_query_size: '67108864', max_ast_elements: '10000000', max_expanded_ast_elements: '10000000' }
-
-const anyUuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}'
 
 export const createErasedTables = (
   clickhouse: ClickHouse,
@@ -46,7 +45,7 @@ export const createErasedTables = (
   const namesIn = (table: string, columns: readonly string[]): string => {
     if (table === placed.stored(rejectionsLog)) {
       const texts = fields.map((field) => `JSONExtractString(record, '${field}')`)
-      return `arrayConcat(extractAll(lower(concat(record, ' ', ifNull(id, ''), ' ', toString(problems))), '${anyUuid}'), arrayMap(each -> lower(each), [${texts}]))`
+      return `arrayConcat(extractAll(lower(concat(record, ' ', ifNull(id, ''), ' ', toString(problems))), '${uuidPattern}'), arrayMap(each -> lower(each), [${texts}]))`
     }
     if (table === placed.stored(waitingLog))
       return `arrayConcat([toString(id)], arrayMap(each -> toString(each.id), missing))`

@@ -1,18 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { awaitDecisions } from '#ledger/cursors.js'
 import { type Counted, type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
+import { findTopicConfigs, keepTopicConfigs } from '#ledger/erasures/topic-configs.js'
 import { findGenerations } from '#ledger/layout/layout.js'
 import { endWaitsWith } from '#ledger/waiting/of-persons.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
-import { removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
-import { committedByPlace, type Group } from '#platform/kafka/committed-offsets.js'
+import { type KeptConfigs, removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
 import { placeOf } from '#platform/kafka/partitions.js'
-import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
-import { rowsOf } from '#platform/postgres/rows.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import * as names from '#schemas/derive/names.js'
 import { isUuid } from '#schemas/uuid.js'
@@ -20,14 +17,12 @@ import { createFindPerson } from '../who.js'
 import { createErasedTables } from './clickhouse.js'
 import { type GoneDeps, publishGone } from './gone-events.js'
 import { countInPostgres, removeFromPostgres } from './postgres.js'
-import { allOf, endsOf, type Named, readForPersons, topicsOfPersons } from './read-topics.js'
+import { endsOf, type Named, readForPersons, topicsOfPersons } from './read-topics.js'
 import { soughtBy } from './sought.js'
+import { untilDecided, untilRead } from './until-read.js'
 import { createWhoIsNamed } from './who-is-named.js'
 
 export type EraseDeps = Omit<GoneDeps, 'generations'> & { log: Log; place: { cluster?: string | undefined } }
-
-/** It cannot go on now, and tries again later. */
-export class NotYet extends Error {}
 
 // Of queries that find out who somebody is.
 const atOnce = 8
@@ -57,7 +52,8 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
     await inTransaction(pool, (connection) => closeGate(connection, orgId, namesOf({ known }), erasureId))
   const sought = await soughtBy(pool, erasures)
   // Records of theirs that wait are refused now, and with that their bytes are gone.
-  for (const { orgId, salt, persons } of await soughtBy(pool, real)) {
+  const soughtReal = await soughtBy(pool, real)
+  for (const { orgId, salt, persons } of soughtReal) {
     const known = real.filter((erasure) => erasure.orgId === orgId).flatMap(namesOf)
     const sha256 = [...persons.values()].flat().map((hash) => Buffer.from(hash, 'hex'))
     await endWaitsWith(pool, { orgId, salt, sha256, texts: known.filter((name) => !isUuid(name)) })
@@ -68,7 +64,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await step('reading the topics')
   const whoIsNamed = createWhoIsNamed(sought)
   const topics = await topicsOfPersons(kafka, catalogue)
-  const read = await readForPersons(deps, await allOf(kafka, topics), whoIsNamed)
+  const read = await readForPersons(deps, await stretchesOf(kafka, topics), whoIsNamed)
   const found = new Map<string, Counted[]>(
     erasures.map(({ erasureId }) => [erasureId, countByTopic(read.named, erasureId)]),
   )
@@ -82,9 +78,8 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await step('taking the person out of the topics', real)
   const isReal = new Set(real.map(({ erasureId }) => erasureId))
   const named = read.named.filter(({ erasures: whose }) => [...whose].some((id) => isReal.has(id)))
-  const soughtReal = await soughtBy(pool, real)
   const whoIsReal = createWhoIsNamed(soughtReal)
-  await refuseSharedKeys(named, read.sharedKeys)
+  refuseSharedKeys(named, read.sharedKeys)
   const generations = await findGenerations(pool)
   const byId = new Map(real.map((erasure) => [erasure.erasureId, erasure]))
   await publishGone({ ...deps, generations }, named, whoIsReal, byId)
@@ -130,7 +125,7 @@ const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, erasure: Er
   const { customerIds, userIds } = await createFindPerson(clickhouse, catalogue)(orgId, personId ?? '')
   const known = { customerIds, userIds }
   const salt = await saltOf(pool, orgId)
-  const hashes = [...new Set([...customerIds, ...userIds].map((name) => hashOfName(salt, name).toString('hex')))]
+  const hashes = [...new Set(namesOf({ known }).map((name) => hashOfName(salt, name).toString('hex')))]
   await noteNames(pool, erasureId, known, hashes)
   return { ...erasure, known, names: hashes }
 }
@@ -145,7 +140,7 @@ const refuseSharedKeys = (named: readonly Named[], sharedKeys: ReadonlyMap<strin
   for (const topic of new Set(named.map((each) => each.topic))) {
     const newest = sharedKeys.get(topic)
     if (newest === undefined) continue
-    throw new NotYet(
+    throw new Error(
       `${topic} holds messages that a Weir from before erasures wrote; none can be removed by itself until the last of them is older than the topic keeps them: it is of ${new Date(newest).toISOString()}`,
     )
   }
@@ -161,83 +156,10 @@ const noteRemoved = async ({ pool }: EraseDeps, real: readonly Erasure[], named:
   )
 }
 
-/**
- * Waits until everything that was decided before is published and stored, and everything that lies in the log is decided. A decision that began
- * before the gate was closed holds its cursor: to lock each once is to wait for it.
- */
-const untilDecided = async (deps: EraseDeps): Promise<void> => {
-  const { pool, kafka, catalogue } = deps
-  await inTransaction(pool, awaitDecisions)
-  const there = await kafka.withAdmin((admin) => admin.listTopics())
-  const topics = there.filter((topic) => topic.startsWith(names.submittedTopic('')))
-  await untilRead(deps, new Map((await stretchesOf(kafka, topics)).map((each) => [placeOf(each), each.until])))
-  const stored = [...catalogue.all.keys()].map(names.acceptedTopic)
-  const rest = await stretchesOf(kafka, [...stored, names.rejectedTopic, names.waitingTopic])
-  await untilRead(deps, new Map(rest.map((each) => [placeOf(each), each.until])))
-}
-
-/** Waits until integrity and the sink have read so far. */
-const untilRead = async (deps: EraseDeps, until: ReadonlyMap<string, number>): Promise<void> => {
-  const { pool, kafka, catalogue, signal } = deps
-  const generations = (await findGenerations(pool)).filter(({ state }) => state !== 'coming')
-  const finished = new Set(
-    generations
-      .filter(({ state }) => state === 'finished')
-      .flatMap(({ generation }) => submittedOf(catalogue.all.keys(), generation)),
-  )
-  const groups: Group[] = [
-    ...generations
-      .filter(({ state }) => state !== 'finished')
-      .flatMap(({ generation }) =>
-        [...catalogue.all.keys()].map((type) => ({
-          groupId: names.integrityGroupOf(type, generation),
-          topics: [names.submittedTopic(type, generation)],
-        })),
-      ),
-    ...[...catalogue.all.keys()].map((type) => ({
-      groupId: names.sinkGroupOf(type),
-      topics: [names.acceptedTopic(type)],
-    })),
-    { groupId: names.sinkGroupOf(), topics: [names.rejectedTopic, names.waitingTopic] },
-  ]
-  const wanted = [...until].filter(([place]) => {
-    const topic = place.slice(0, place.lastIndexOf('/'))
-    return topic !== names.verdictsTopic && !finished.has(topic)
-  })
-  const begun = await beginnings(kafka, wanted)
-  for (;;) {
-    signal.throwIfAborted()
-    const committed = await committedByPlace(kafka, groups)
-    if (wanted.every(([place, end]) => end <= (begun.get(place) ?? 0) || (committed.get(place) ?? 0) >= end)) return
-    await wait(200, undefined, { signal })
-  }
-}
-
-const submittedOf = (types: Iterable<string>, generation: number): string[] =>
-  [...types].map((type) => names.submittedTopic(type, generation))
-
-/** Where partitions begin in which nothing is: nobody commits there. */
-const beginnings = async (
-  kafka: EraseDeps['kafka'],
-  wanted: readonly [string, number][],
-): Promise<Map<string, number>> => {
-  const topics = [...new Set(wanted.map(([place]) => place.slice(0, place.lastIndexOf('/'))))]
-  const all: Stretch[] = await stretchesOf(kafka, topics)
-  return new Map(all.filter(({ from, until }) => from >= until).map((each) => [placeOf(each), each.until]))
-}
-
 /** The settings of topics are kept with the first erasure of the run. */
-const keptConfigs = ({ pool }: EraseDeps, erasures: readonly Erasure[]) => ({
-  load: async () => {
-    const [row] = await rowsOf<{ configs: Record<string, Record<string, string>> | null }>(
-      pool,
-      `select topic_configs as configs from erasure.erasures where topic_configs is not null limit 1`,
-    )
-    return row?.configs ?? {}
-  },
-  keep: async (configs: Record<string, Record<string, string | null>>) => {
-    await pool.query(`update erasure.erasures set topic_configs = null where topic_configs is not null`)
-    const [first] = erasures
-    if (first && Object.keys(configs).length > 0) await noteErasure(pool, first.erasureId, { topicConfigs: configs })
+const keptConfigs = ({ pool }: EraseDeps, [first]: readonly Erasure[]): KeptConfigs => ({
+  load: () => findTopicConfigs(pool),
+  keep: async (configs) => {
+    if (first) await keepTopicConfigs(pool, first.erasureId, configs)
   },
 })

@@ -1,13 +1,13 @@
 import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
+import { uuidPattern } from '#schemas/uuid.js'
 import { addCounts, type Sought } from './sought.js'
 
 // What the services' tables have of persons. Which columns there are Postgres itself is asked: so none is forgotten. A UUID in a text is
 // replaced by one that is nobody's, so that a verdict or an audit row stays what it was, but for the person; a row whose own id it is goes.
 
 const nobody = '00000000-0000-0000-0000-000000000000'
-const anyUuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}'
 
 type Column = { table: string; column: string; type: 'text' | 'json' | 'jsonb' | 'uuid'; hasOrg: boolean }
 
@@ -52,7 +52,7 @@ const isNamed = (column: Column): string | undefined => {
   )`
 }
 const ofOrg = ({ hasOrg }: Column): string => (hasOrg ? 'org_id = $3' : '$3::text is not null')
-const uuidsIn = ({ column }: Column): string => `regexp_matches(${column}::text, '${anyUuid}', 'g') found_id`
+const uuidsIn = ({ column }: Column): string => `regexp_matches(${column}::text, '${uuidPattern}', 'g') found_id`
 
 const valuesOf = ({ salt, orgId }: Sought, hashes: readonly string[]) => [
   salt,

@@ -1,12 +1,13 @@
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
 import { thisBuild } from '#platform/health/build.js'
+import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
 import { createErasedTables } from './clickhouse.js'
 import type { EraseDeps } from './erase.js'
 import { countInPostgres } from './postgres.js'
-import { allOf, readForPersons, topicsOfPersons } from './read-topics.js'
+import { readForPersons, topicsOfPersons } from './read-topics.js'
 import { soughtBy } from './sought.js'
 import { createWhoIsNamed } from './who-is-named.js'
 
@@ -39,7 +40,7 @@ export const checkErased = async (deps: ProofDeps, erasures: readonly Erasure[])
   const left = new Map<string, Counted[]>(erasures.map(({ erasureId }) => [erasureId, []]))
   const read = await readForPersons(
     deps,
-    await allOf(kafka, await topicsOfPersons(kafka, catalogue)),
+    await stretchesOf(kafka, await topicsOfPersons(kafka, catalogue)),
     createWhoIsNamed(sought),
   )
   for (const { topic, partition, message, erasures: whose } of read.named)

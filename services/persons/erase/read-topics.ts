@@ -1,6 +1,7 @@
+import { objectIn } from '#ledger/erasures/is-erased.js'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
-import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
 import { createPauses } from '#platform/process/pauses.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -56,8 +57,6 @@ export const readForPersons = async (
 const keptOf = (topic: string, value: Buffer | null): Buffer | null =>
   value && (names.isAcceptedTopic(topic) ? Buffer.from(value) : Buffer.alloc(0))
 
-export const allOf = (kafka: Kafka, topics: readonly string[]): Promise<Stretch[]> => stretchesOf(kafka, topics)
-
 /** The end of each partition that was read, by `topic/partition`. */
 export const endsOf = (stretches: readonly Stretch[]): Map<string, number> =>
   new Map(stretches.map((stretch) => [placeOf(stretch), stretch.until]))
@@ -100,13 +99,5 @@ const createTextsIn = ({ registry, catalogue }: { registry: Pick<Registry, 'deco
     const read = readers.get(topic.replace(/\.g\d+$/, ''))
     // What cannot be decoded is set aside as it is; its UUIDs are found all the same.
     return value && read ? read(value).catch(() => []) : []
-  }
-}
-
-const objectIn = (text: string): object => {
-  try {
-    return Object(JSON.parse(text))
-  } catch {
-    return {}
   }
 }

@@ -35,12 +35,12 @@ export const startErasing = async (deps: {
   let pause = lookEvery
   let notBefore = 0
   let newest = 0
-  // What fails reads all topics first, so it is not tried again at once; but what is asked for meanwhile does not wait for it.
   let isLookedUp = false
   const work = async (): Promise<void> => {
     if (!isLookedUp) await takeUpErasures(turn)
     isLookedUp = true
     const asked = (await lastAsked(pool)) ?? 0
+    // What fails reads all topics first, so it is not tried again at once; but what is asked for meanwhile does not wait for it.
     if (performance.now() < notBefore && asked <= newest) return
     newest = asked
     pause = Math.min(2 * pause, longestPause)

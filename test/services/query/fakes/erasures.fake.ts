@@ -10,7 +10,7 @@ export const createFakeErasures = () => {
       const erasure: Erasure = {
         ...{ erasureId: randomUUID(), orgId, personId, mode, afterwards, isDryRun, askedBy: actor },
         ...{ known: null, names: [], status: 'running', step: 'asked', askedAt: new Date(0), endedAt: null },
-        ...{ topicConfigs: null, found: null, report: null, signature: null, problem: null },
+        ...{ found: null, report: null, signature: null, problem: null },
       }
       all.set(erasure.erasureId, erasure)
       return erasure
