@@ -125,7 +125,11 @@ export const erasedSchema = (): AvroSchema => ({
   fields: [
     field('org_id', 'string', 'the organisation whose customer or user it was'),
     field('erasure_id', 'string'),
-    field('mode', 'string', 'erase, or pseudonymise: then transactions and interactions stay, without the person'),
+    field(
+      'mode',
+      'string',
+      'erase; or pseudonymise: then transactions and interactions stay, without the person; or organisation: all of it is deleted',
+    ),
     field(
       'afterwards',
       'string',

@@ -6,7 +6,7 @@ import { type KeptPlace, nothing } from './place.js'
 const asVerdicts = '{VERDICT_RETENTION_HOURS hours} after their last use, those of interactions a day'
 
 export const postgresPlaces: Readonly<Record<string, KeptPlace>> = {
-  'auth.organisations': nothing('names and limits of organisations'),
+  'auth.organisations': nothing('names and limits of organisations, also of those that were deleted'),
   'auth.api_keys': nothing('hashes and names of keys; a key may be named after somebody who works with it'),
   'auth.audit': {
     holds: 'whose data was exported, and ids of records that were mended (ten of each request)',

@@ -21,6 +21,8 @@ create table auth.organisations (
   requests_per_second integer,
   -- null: the limit that the edges give to everybody; 0: no limit
   records_per_second integer,
+  -- Since when nothing comes in for it and all it had is removed; its id is not given again. Null: it is there.
+  deleted_at timestamptz(3),
   constraint organisations_pkey primary key (org_id),
   constraint organisations_records_per_second_check check (records_per_second >= 0),
   constraint organisations_requests_per_second_check check (requests_per_second >= 0)
@@ -183,7 +185,7 @@ create table edge.requests (
 );
 create index requests_submitted_at on edge.requests (submitted_at);
 
--- Who is to be forgotten (POST /v1/erasures), and what became of it.
+-- Who is to be forgotten (POST /v1/erasures), or which whole organisation (weir orgs delete), and what became of it.
 create table erasure.erasures (
   erasure_id uuid not null,
   org_id text not null,
@@ -215,7 +217,7 @@ create table erasure.erasures (
   problem text,
   constraint erasures_pkey primary key (erasure_id),
   constraint erasures_afterwards_check check (afterwards = any (array['refuse'::text, 'new'::text])),
-  constraint erasures_mode_check check (mode = any (array['erase'::text, 'pseudonymise'::text])),
+  constraint erasures_mode_check check (mode = any (array['erase'::text, 'pseudonymise'::text, 'organisation'::text])),
   constraint erasures_org_id_fkey foreign key (org_id) references auth.organisations(org_id),
   constraint erasures_status_check check (status = any (array['running'::text, 'done'::text, 'failed'::text]))
 );
@@ -235,6 +237,7 @@ create table erasure.gates (
 -- Whose records are refused, by hashes of the ids with the salt of the organisation.
 create table erasure.persons (
   org_id text not null,
+  -- Of an organisation that is deleted as a whole, that of its own id: then every record of it is refused.
   name_sha256 bytea not null,
   erasure_id uuid not null,
   -- When integrity last refused a record of the person, which lies in the log since: the erasure is done once more,

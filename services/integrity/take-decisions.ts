@@ -18,7 +18,6 @@ import type { Connection } from '#platform/postgres/postgres.js'
 import { timeOf } from '#platform/postgres/rows.js'
 import { noRoom, type Room } from '#schemas/decide.js'
 import { recordsIn } from '#schemas/events.js'
-import { personFieldsOf } from '#schemas/persons/about-persons.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
 import { versionOf } from '#schemas/version.js'
 import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
@@ -82,7 +81,7 @@ export const takeDecisions = async <One extends fence.Submitted>(
     findBodies(connection, at, fresh),
     waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits)),
     findForgotten(connection, at, fresh, cursor?.forgottenUntil ?? 0),
-    findGates(connection, gates, at, fresh),
+    findGates(connection, gates, fresh),
   ])
   const overtaken = versionOf(cursor?.overtakenUntil ?? 0, 0)
   const waiting = held.map((wait) => (wait.version < overtaken ? { ...wait, isOvertaken: true } : wait))
@@ -193,17 +192,13 @@ const findWho = async (
   return waits.findWhoWaits(connection, type.type, [...orgIds], most)
 }
 
-/** Whom the organisations of these batches have had erased; of types that name nobody, only where something was refused. */
+/** Whom the organisations of these batches have had erased. Also of types that name nobody: an organisation may be deleted. */
 const findGates = async (
   connection: Connection,
   gates: Gates,
-  { type }: fence.Span,
   fresh: readonly fence.Submitted[],
 ): Promise<ReadonlyMap<string, Gate>> => {
-  const namesPersons = personFieldsOf(type).length > 0
-  const orgIds = new Set(
-    fresh.filter(({ batch }) => namesPersons || batch.refusals.length > 0).map(({ batch }) => batch.org_id),
-  )
+  const orgIds = new Set(fresh.map(({ batch }) => batch.org_id))
   return orgIds.size === 0 ? new Map() : gates.of(connection, [...orgIds])
 }
 

@@ -200,11 +200,18 @@ export const findKey = (pool: Pool, hash: Buffer): Promise<StoredKey | undefined
       from auth.api_keys
       join auth.organisations using (org_id)
       where key_hash = $1
+        and deleted_at is null
         and revoked_at is null
         and (expires_at is null or expires_at > now())`,
     values: [hash],
     query_timeout: answerWithin,
   })
+
+/** Whether operators work with keys of this organisation. */
+export const hasOperatorKeys = async (db: Database, org: string): Promise<boolean> =>
+  (await firstRow(db, `select from auth.api_keys k where org_id = $1 and is_operator and ${isActive('k')} limit 1`, [
+    org,
+  ])) !== undefined
 
 /** A key whether it may be used or not. */
 export const findKeyByHash = (connection: Connection, hash: Buffer): Promise<Key | undefined> =>

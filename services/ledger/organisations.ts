@@ -1,20 +1,50 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import { changedBy, firstRow, listsOf, rowsOf } from '#platform/postgres/rows.js'
+import { changedBy, type Database, firstRow, listsOf, rowsOf } from '#platform/postgres/rows.js'
 import type { Doer } from './audit.js'
 
 // auth.organisations: whose data it is, and how much of it may come in a second.
 
-/** Whether it was created; false where it was there already. */
+/** An id that is not given again: what refers to it, such as a backup or a subscriber's copy, would get a second meaning. */
+export class DeletedOrg extends Error {
+  constructor(org: string) {
+    super(`the organisation ${org} was deleted, and its id is not given again: choose another one`)
+  }
+}
+
+/** Whether it was created; false where it was there already. Throws DeletedOrg. */
 export const createOrg = async (db: Pool | Connection, org: string): Promise<boolean> => {
   const { rowCount } = await db.query(`insert into auth.organisations (org_id) values ($1) on conflict do nothing`, [
+    org,
+  ])
+  if (rowCount === 0 && (await isDeletedOrg(db, org))) throw new DeletedOrg(org)
+  return rowCount === 1
+}
+
+const isDeletedOrg = async (db: Database, org: string): Promise<boolean> => {
+  const { rowCount } = await db.query(`select from auth.organisations where org_id = $1 and deleted_at is not null`, [
     org,
   ])
   return rowCount === 1
 }
 
-export const hasOrg = async (db: Pool, org: string): Promise<boolean> => {
-  const { rowCount } = await db.query(`select from auth.organisations where org_id = $1`, [org])
+export const hasOrg = async (db: Database, org: string): Promise<boolean> => {
+  const { rowCount } = await db.query(`select from auth.organisations where org_id = $1 and deleted_at is null`, [org])
   return rowCount === 1
+}
+
+/** From the commit on, no key of it is taken, and nothing is delivered for it. */
+export const closeOrg = async (db: Database, org: string): Promise<void> => {
+  await changedBy(db, 'update auth.organisations set deleted_at = now() where org_id = $1 and deleted_at is null', [
+    org,
+  ])
+  await changedBy(db, 'update auth.api_keys set revoked_at = now() where org_id = $1 and revoked_at is null', [org])
+  await changedBy(
+    db,
+    `update delivery.webhooks
+    set disabled_at = now(), disabled_reason = 'the organisation is deleted'
+    where org_id = $1 and disabled_at is null`,
+    [org],
+  )
 }
 
 export type Organisation = OrgLimits & { org: string; created_at: Date; active_keys: number }
@@ -38,7 +68,7 @@ export const listOrgs = (
     db,
     `select ${orgColumns}
     from auth.organisations o
-    where ($1::text is null or o.org_id > $1) and ($2::text is null or o.org_id ^@ $2)
+    where o.deleted_at is null and ($1::text is null or o.org_id > $1) and ($2::text is null or o.org_id ^@ $2)
     order by o.org_id
     limit $3`,
     [after, prefix, most],
@@ -60,7 +90,7 @@ export const setOrgLimits = (
       update auth.organisations
       set requests_per_second = case when $2 then $3::integer else requests_per_second end,
         records_per_second = case when $4 then $5::integer else records_per_second end
-      where org_id = $1
+      where org_id = $1 and deleted_at is null
       returning requests_per_second, records_per_second
     ),
     noted as (
@@ -83,7 +113,7 @@ export const setOrgLimits = (
 export const listOrgIds = async (db: Pool, prefix = ''): Promise<string[]> => {
   const rows = await rowsOf<{ org: string }>(
     db,
-    `select org_id as org from auth.organisations where org_id ^@ $1 order by org_id`,
+    `select org_id as org from auth.organisations where deleted_at is null and org_id ^@ $1 order by org_id`,
     [prefix],
   )
   return rows.map(({ org }) => org)

@@ -107,7 +107,9 @@ describe('the page of persons', () => {
     const page = await openConsole(browser, subject, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
     await visit(page, ['Persons', '#/persons'])
     const list = page.getByRole('region', { name: 'Erasures' })
-    await list.getByText('2 places still name the person, such as weir.rejected/0@417; it is done again.').waitFor()
+    await list
+      .getByText('2 places still have something of it, such as weir.rejected/0@417; it is done again.')
+      .waitFor()
     await list.getByText('1,211 in 5 places').first().click()
     await list.getByText('weir.customers_log').first().waitFor()
     expect(await findBarriers(page)).toEqual([])

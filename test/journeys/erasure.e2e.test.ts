@@ -54,7 +54,49 @@ const amounts = async (): Promise<[number, number]> => {
   return [Number(row?.count), Number(row?.amount)]
 }
 
-it('forgets a person everywhere, keeps all of others, and proves it', async () => {
+/** What the command says as JSON. */
+const weir = async (words: string[]): Promise<Record<string, unknown>> => {
+  const { exitCode, stdout, stderr } = await runWeir(words, system.env)
+  expect(exitCode, stderr).toBe(0)
+  return JSON.parse(stdout)
+}
+
+/** An organisation that has something everywhere. */
+const wholeOrganisation = async (): Promise<Awaited<ReturnType<typeof newOrganisation>>> => {
+  const made = await newOrganisation('whole')
+  const { uploader: own } = made
+  const aShop = sampleOf(shop)
+  const aCustomer = sampleOf(customer, { region: 'IE' }, required)
+  await own.send('POST', '/v1/webhooks', JSON.stringify({ url: 'https://example.com/', events: ['records.accepted'] }))
+  await own.upload('shops', [aShop, { ...sampleOf(shop), shop_id: 7 }])
+  await own.upload('customers', [aCustomer])
+  await own.upload('transactions?missing_references=wait', [
+    sampleOf(transaction, { shop_id: aShop.shop_id, student_id: aCustomer.customer_id }, required),
+    sampleOf(transaction, { shop_id: randomUUID(), student_id: aCustomer.customer_id }, required),
+  ])
+  const touch = { item_type: 'SHOP', item_id: aShop.shop_id, user_id: aCustomer.customer_id }
+  expect((await own.interact(sampleOf(interaction, touch, required))).status).toBe(201)
+  await untilQuiet(system.env.KAFKA_BROKERS)
+  return made
+}
+const placesOfAll = [
+  ...['weir.submitted.shops', 'weir.accepted.shops', 'weir.rejected', 'weir.verdicts', 'weir.waiting'],
+  ...['weir.interactions', 'clickhouse shops_current', 'clickhouse rejections_log'],
+  ...[
+    'postgres integrity.entities',
+    'postgres integrity.verdicts',
+    'postgres integrity.waiting',
+    'postgres auth.audit',
+  ],
+]
+/** That there was such an organisation, and that it was deleted. */
+const placesOfDeleted = [
+  'postgres auth.organisations',
+  ...['erasures', 'gates', 'persons'].map((table) => `postgres erasure.${table}`),
+  'weir.erasures',
+]
+
+it('forgets a person everywhere, deletes an organisation, keeps all of others, and proves it', async () => {
   const receiver = await startReceiver()
   onTestFinished(receiver.close)
   const hook = { url: receiver.url, events: ['person.erased'] }
@@ -98,6 +140,14 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
     expect.arrayContaining(['weir.interactions', 'weir.customers_log', 'integrity.entities.id']),
   )
 
+  // At the same time an organisation is deleted, with all that it has.
+  const whole = await wholeOrganisation()
+  await eventually(async () =>
+    expect(await placesOf(whole.name, [whole.name])).toEqual(expect.arrayContaining(placesOfAll)),
+  )
+  const deleted = await weir(['orgs', 'delete', whole.name, '--yes', '--json'])
+  expect((await whole.uploader.upload('shops', [sampleOf(shop)])).status).toBe(401)
+
   const asked = await ask({ person_id: ann.id, mode: 'erase' })
   // Asked again, it is the same; and a second one, at the same time, for whom sums are to stay.
   expect((await ask({ person_id: ann.id, mode: 'erase' })).erasure_id).toBe(asked.erasure_id)
@@ -106,6 +156,17 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await uploader.upload('transactions', [purchaseOf(bob)])
   await ended(asked)
   await ended(other)
+  const deletion = await eventually(async () => {
+    const shown = await weir(['erasures', 'show', String(deleted.erasure_id), '--json'])
+    expect(shown).toMatchObject({ status: 'done', problem: null, mode: 'organisation' })
+    return shown
+  }, 120_000)
+  expect(await placesOf(whole.name, [whole.name])).toEqual(placesOfDeleted)
+  expect((deletion.found as { where: string }[]).map(({ where }) => where)).toEqual(
+    expect.arrayContaining(['weir.accepted.shops', 'weir.verdicts', 'weir.shops_current', 'delivery.webhooks']),
+  )
+  const reused = await runWeir(['orgs', 'create', whole.name], system.env)
+  expect([reused.exitCode, reused.stderr]).toEqual([1, expect.stringContaining('its id is not given again')])
 
   expect(await placesOf(org, [ann.id, ann.user, cy.id, cy.user])).toEqual([])
   expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)

@@ -508,7 +508,7 @@ export interface ErasedEvent {
   /** the organisation whose customer or user it was */
   org_id: string
   erasure_id: string
-  /** erase, or pseudonymise: then transactions and interactions stay, without the person */
+  /** erase; or pseudonymise: then transactions and interactions stay, without the person; or organisation: all of it is deleted */
   mode: string
   /** later uploads that name the person are refused (refuse), or taken as those of somebody new (new) */
   afterwards: string

@@ -1,7 +1,8 @@
 import { commandLine, type Doer, noteAudit } from '#ledger/audit.js'
 import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { ErasureMode } from '#schemas/endpoints/persons/erasures.js'
-import { hashOfName, saltOf } from './gates.js'
+import { closeOrg } from '../organisations.js'
+import { hashOfName, nameOfAll, saltOf } from './gates.js'
 
 // erasure.erasures: who is to be forgotten, and what became of it.
 
@@ -12,7 +13,8 @@ export type Counted = { where: string; count: number }
 export type Erasure = {
   erasureId: string
   orgId: string
-  mode: ErasureMode
+  /** With `organisation` all that the organisation has goes, whoever is in it. */
+  mode: ErasureMode | 'organisation'
   afterwards: 'refuse' | 'new'
   isDryRun: boolean
   /** Null once nothing is left of the person. */
@@ -31,6 +33,10 @@ export type Erasure = {
   problem: string | null
 }
 
+/** One that an organisation asks for itself; the other ones are the operators'. */
+export type ErasureOfPerson = Erasure & { mode: ErasureMode }
+export const isOfPerson = (erasure: Erasure): erasure is ErasureOfPerson => erasure.mode !== 'organisation'
+
 export type NewErasure = Pick<Erasure, 'orgId' | 'mode' | 'afterwards' | 'isDryRun'> & { personId: string }
 
 const columns = `
@@ -39,10 +45,16 @@ const columns = `
   asked_by as "askedBy", asked_at as "askedAt", ended_at as "endedAt", found, report, signature, problem`
 
 /** Asks for an erasure. One that runs already for the same person in the same way is the same one. */
-export const askErasure = async (db: Database, asked: NewErasure, by: Doer = commandLine): Promise<Erasure> => {
+export const askErasure = async <Asked extends NewErasure>(
+  db: Database,
+  asked: Asked,
+  by: Doer = commandLine,
+): Promise<Erasure & Pick<Asked, 'mode'>> => {
   const { orgId, personId, mode, afterwards, isDryRun } = asked
-  const hash = hashOfName(await saltOf(db, orgId), personId)
-  const running = await firstRow<Erasure>(
+  const hash = hashOfName(await saltOf(db, orgId), mode === 'organisation' ? nameOfAll(orgId) : personId)
+  if (mode === 'organisation' && !isDryRun) await closeOrg(db, orgId)
+  type Same = Erasure & Pick<Asked, 'mode'>
+  const running = await firstRow<Same>(
     db,
     `select ${columns} from erasure.erasures
     where org_id = $1 and person_sha256 = $2 and mode = $3 and is_dry_run = $4 and status = 'running'`,
@@ -57,7 +69,7 @@ export const askErasure = async (db: Database, asked: NewErasure, by: Doer = com
     ])
     return { ...running, afterwards }
   }
-  const made = await firstRow<Erasure>(
+  const made = await firstRow<Same>(
     db,
     `insert into erasure.erasures (erasure_id, org_id, mode, afterwards, is_dry_run, person_id, person_sha256, asked_by, request_id)
     values (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7, $8)
@@ -72,6 +84,14 @@ export const askErasure = async (db: Database, asked: NewErasure, by: Doer = com
   })
   return made
 }
+
+/** Asks for all that an organisation has to be removed, and closes it. */
+export const askDeletion = (
+  db: Database,
+  { orgId, isDryRun }: Pick<Erasure, 'orgId' | 'isDryRun'>,
+  by: Doer = commandLine,
+): Promise<Erasure> =>
+  askErasure(db, { orgId, personId: orgId, mode: 'organisation', afterwards: 'refuse', isDryRun }, by)
 
 export const findErasure = (db: Database, erasureId: string): Promise<Erasure | undefined> =>
   firstRow(db, `select ${columns} from erasure.erasures where erasure_id = $1`, [erasureId])
@@ -182,7 +202,7 @@ export const noteStep = (db: Database, erasureIds: readonly string[], step: stri
 /** From here on the row names nobody. */
 export const endErasure = async (
   db: Database,
-  { erasureId, orgId }: Erasure,
+  { erasureId, orgId, mode }: Erasure,
   end: { status: 'done'; report: string; signature: string } | { status: 'failed'; problem: string },
 ): Promise<void> => {
   await noteErasure(db, erasureId, { ...end, ...(end.status === 'done' && { step: 'done' }) })
@@ -194,8 +214,10 @@ export const endErasure = async (
     where erasure_id = $1`,
     [erasureId],
   )
-  await noteAudit(db, commandLine, {
-    ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
-    details: { status: end.status },
-  })
+  // The audit of an organisation that was deleted went with it.
+  if (mode !== 'organisation')
+    await noteAudit(db, commandLine, {
+      ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
+      details: { status: end.status },
+    })
 }

@@ -4,16 +4,19 @@ import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/r
 // erasure.gates, erasure.persons: whose records are refused. Only hashes are kept, so that the list of those who are to be forgotten names
 // none of them.
 
-/** Whom an organisation has had erased. */
-export type Gate = { salt: Buffer; hashes: ReadonlySet<string> }
+/** Whom an organisation has had erased. `closed`: the hash by which all of the organisation is, where it is deleted. */
+export type Gate = { salt: Buffer; hashes: ReadonlySet<string>; closed?: string | undefined }
 export type Gates = { of: (db: Database, orgIds: readonly string[]) => Promise<ReadonlyMap<string, Gate>> }
 
 /** UUIDs are the same person in either case. Postgres and ClickHouse can make these hashes too: so a proof needs no names. */
 export const hashOfName = (salt: Buffer, name: string): Buffer =>
   createHash('sha256').update(salt).update(name.toLowerCase()).digest()
 
+/** What stands for an organisation as a whole among its persons: nobody's id can be this, since none has a zero in it. */
+export const nameOfAll = (orgId: string): string => `\0${orgId}`
+
 /** The hash of a name that is behind the gate. */
-export const hashBehind = ({ salt, hashes }: Gate, name: string): string | undefined => {
+export const hashBehind = ({ salt, hashes }: Pick<Gate, 'salt' | 'hashes'>, name: string): string | undefined => {
   const hash = hashOfName(salt, name).toString('hex')
   return hashes.has(hash) ? hash : undefined
 }
@@ -60,10 +63,9 @@ const readGate = async (db: Database, orgId: string): Promise<Gate> => {
     where org_id = $1`,
     [orgId],
   )
-  return {
-    salt: rows[0]?.salt ?? Buffer.alloc(0),
-    hashes: new Set(rows.flatMap(({ hash }) => (hash === null ? [] : [hash]))),
-  }
+  const salt = rows[0]?.salt ?? Buffer.alloc(0)
+  const hashes = new Set(rows.flatMap(({ hash }) => (hash === null ? [] : [hash])))
+  return { salt, hashes, closed: hashBehind({ salt, hashes }, nameOfAll(orgId)) }
 }
 
 /** Notes that records of these persons came and were refused: they lie in the log now. */

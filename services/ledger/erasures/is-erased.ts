@@ -5,7 +5,7 @@ import { uuidsIn } from '#schemas/uuid.js'
 import { type Gate, hashBehind } from './gates.js'
 
 /**
- * Tells records of persons whom an organisation has had erased. A record that was refused before is a text, in which the id may stand anywhere;
+ * Tells records of persons whom an organisation has had erased; of one that is deleted, all records. A record that was refused before is a text, in which the id may stand anywhere;
  * an id that is no UUID would be found in everything, so it has to be the value of its field.
  */
 export const createIsErased = (
@@ -23,6 +23,10 @@ export const createIsErased = (
     fields.some((field) => typeof record[field] === 'string' && isBehind(record[field]))
   return (record) => {
     if (gate.hashes.size === 0) return false
+    if (gate.closed !== undefined) {
+      onSeen(gate.closed)
+      return true
+    }
     if (typeof record !== 'string') return isNamed(record)
     return uuidsIn(record).some(isBehind) || isNamed(objectIn(record))
   }

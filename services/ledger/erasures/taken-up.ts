@@ -1,5 +1,6 @@
 import { changedBy, type Database, firstRow } from '#platform/postgres/rows.js'
 import type { ErasedEvent } from '#schemas/events.js'
+import { closeOrg } from '../organisations.js'
 import { noteChange } from './gates.js'
 
 /** Adds an erasure that this Postgres does not know, to be done once more; and closes the gate. */
@@ -40,5 +41,6 @@ export const takeUpErasure = async (
     [org, hashes, id],
   )
   await noteChange(db, org)
+  if (event.mode === 'organisation') await closeOrg(db, org)
   return 'taken up'
 }

@@ -38,19 +38,22 @@ export const findWaitsWith = (
     [asked.orgId, asked.types, asked.uuids, asked.texts, after?.type ?? null, after?.id ?? null, limit],
   )
 
-/** Has such records decided now, before their time. Of many persons the UUIDs are looked for by hashes, in one pass. */
+/**
+ * Has such records decided now, before their time; with `isAll` every one of the organisation. Of many persons the UUIDs are looked for by
+ * hashes, in one pass.
+ */
 export const endWaitsWith = (
   db: Database,
-  asked: { orgId: string; salt: Buffer; sha256: readonly Buffer[]; texts: readonly string[] },
+  asked: { orgId: string; isAll: boolean; salt: Buffer; sha256: readonly Buffer[]; texts: readonly string[] },
 ): Promise<number> =>
   changedBy(
     db,
     `update integrity.waiting w set due_at = now()
     where org_id = $1 and state = 'waiting' and (
-      exists (
+      $5 or exists (
         select from regexp_matches(encode(w.message, 'escape'), '${uuidPattern}', 'g') found
         where sha256($2::bytea || convert_to(lower(found[1]), 'UTF8')) = any ($3::bytea[])
       ) or exists (select from unnest($4::text[]) given where position(convert_to(given, 'UTF8') in w.message) > 0)
     )`,
-    [asked.orgId, asked.salt, asked.sha256, asked.texts],
+    [asked.orgId, asked.salt, asked.sha256, asked.texts, asked.isAll],
   )

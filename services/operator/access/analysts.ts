@@ -157,6 +157,14 @@ const drop = (options: Options, session: Session): Promise<void> =>
     done: ({ user }) => `${user} is gone`,
   })
 
+/** The login of an organisation that goes; nothing where there is none. */
+export const dropAnalyst = (session: Session, org: string): Promise<void> =>
+  withUsers(
+    session,
+    (analysts) => analysts.drop(org),
+    (clickhouse) => runAll(clickhouse, dropAnalystSql(session.catalogue, org, placedIn(session))),
+  )
+
 type Change = {
   statementsFor: typeof analystAccessSql
   embedded: (analysts: EmbeddedAnalysts, org: string) => Promise<void>

@@ -5,10 +5,14 @@ import { readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { examples, type Session } from '../command/session.js'
 import { type Column, toTable } from '../command/table.js'
+import { addOrgsDelete } from './delete-org.js'
 
 /** The organisations that send, and how much each of their keys may send. */
 export const addOrgs = (program: Command, session: Session): void => {
-  const orgs = program.command('orgs').description('create and list organisations, and limit what they send')
+  const orgs = program
+    .command('orgs')
+    .alias('org')
+    .description('create, list and delete organisations, and limit what they send')
   orgs
     .command('create')
     .description('create an organisation; creating it again changes nothing')
@@ -34,6 +38,7 @@ export const addOrgs = (program: Command, session: Session): void => {
       examples('orgs limits acme --requests 50 --records 10000', 'orgs limits acme --records default'),
     )
     .action((given: string, options: LimitOptions) => limit(given, options, session))
+  addOrgsDelete(orgs, session)
 }
 
 const create = async (given: string, options: { json?: boolean }, session: Session): Promise<void> => {

@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import { commandLine } from '#ledger/audit.js'
-import { askErasure, type Erasure, findErasure, listErasures, type NewErasure } from '#ledger/erasures/erasures.js'
+import { askErasure, listErasures, type NewErasure } from '#ledger/erasures/erasures.js'
 import { hasOrg } from '#ledger/organisations.js'
-import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
 import { erasureModes } from '#schemas/endpoints/persons/erasures.js'
 import { readName, readOrg } from '../command/arguments.js'
 import { canAsk, confirm } from '../command/confirm.js'
-import { interruptible, OperatorError } from '../command/operator-error.js'
+import { OperatorError } from '../command/operator-error.js'
 import { examples, examplesAnd, type Session } from '../command/session.js'
-import { until } from '../command/until.js'
 import { again } from './again.js'
 import { check } from './check.js'
+import { follow } from './follow.js'
 import { findKnown, prove } from './prove.js'
 import { erasureAsJson, toErasureTable, toErasureText } from './text.js'
 
@@ -114,27 +114,9 @@ const create = async (options: AskOptions, session: Session): Promise<void> => {
     if (!(await hasOrg(pool, asked.orgId))) throw new OperatorError(`there is no organisation ${asked.orgId}`)
     if (!(await isWanted(asked, options))) return session.note('nothing was asked for, and nothing is removed')
     const erasure = await inTransaction(pool, (connection) => askErasure(connection, asked, commandLine))
-    if (!options.wait) {
-      session.print(options.json ? JSON.stringify(erasureAsJson(erasure)) : erasure.erasureId)
-      return session.note(`Asked for. "weir erasures show ${erasure.erasureId}" says how far it is.`)
-    }
-    session.note(`erasure ${erasure.erasureId}`)
-    await interruptible(stopped(erasure), async (signal) => {
-      try {
-        const ended = await untilEnded(pool, erasure, session, signal)
-        session.print(options.json ? JSON.stringify(erasureAsJson(ended)) : toErasureText(ended, new Date()))
-        if (ended.status !== 'done') session.endWith(1)
-      } catch (error) {
-        if (!signal.aborted) throw error
-        session.note(`weir: ${stopped(erasure)}`)
-        session.endWith(130)
-      }
-    })
+    await follow(pool, erasure, options, session)
   })
 }
-
-const stopped = ({ erasureId }: Erasure): string =>
-  `nobody waits any more, and it goes on: "weir erasures show ${erasureId}" says how far it is`
 
 const readPerson = (given: string): string => {
   if (given.trim() !== '' && given.length <= 1000) return given
@@ -151,30 +133,6 @@ const isWanted = async ({ orgId, personId, mode, isDryRun }: NewErasure, { yes }
       ? 'All records that name the person go'
       : 'Transactions and interactions stay, without the person; all else that names the person goes'
   return confirm(`Forget ${personId} of ${orgId}? ${what}, for good.`)
-}
-
-const lookEvery = 500
-const slowToBegin = 20_000
-
-/** Says each step once, and each problem. */
-const untilEnded = async (pool: Pool, asked: Erasure, { note }: Session, signal: AbortSignal): Promise<Erasure> => {
-  let now = asked
-  const said = new Set<string>()
-  const say = (text: string): void => {
-    if (!said.has(text)) note(`  ${text}`)
-    said.add(text)
-  }
-  const begun = Date.now()
-  const look = async (): Promise<boolean> => {
-    now = (await findErasure(pool, asked.erasureId)) ?? now
-    if (now.step !== 'asked') say(now.step)
-    else if (Date.now() - begun > slowToBegin)
-      say('nothing has begun yet: the delivery service does it, "weir status" says whether it runs')
-    if (now.problem !== null) say(`problem: ${now.problem}`)
-    return now.status !== 'running'
-  }
-  await until(look, { every: lookEvery, signal })
-  return now
 }
 
 const list = async (options: { org?: string; json?: boolean }, session: Session): Promise<void> => {

@@ -67,6 +67,7 @@ const asText = ({ report, signature, public_key }: WrittenProof): string =>
 
 const nextStep = ({ erasureId, orgId, mode, afterwards, status }: Erasure): string => {
   if (status === 'running') return `It still runs: "weir erasures show ${erasureId}" says how far it is.`
+  if (mode === 'organisation') return `"weir erasures again ${erasureId}" takes it out, too.`
   const again = `"weir erasures create --org ${orgId} --person <id> --mode ${mode} --wait" takes it out, too`
   return afterwards === 'new'
     ? `What was uploaded since counts, as that of somebody new. If it is the same person, ${again}.`

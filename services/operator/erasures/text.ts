@@ -37,7 +37,7 @@ const stateOf = ({ status, step, problem }: Erasure): string => {
 }
 
 export const toErasureText = (erasure: Erasure, now: Date): string => {
-  const { erasureId, orgId, mode, afterwards, isDryRun, askedBy, askedAt, endedAt, found, problem } = erasure
+  const { erasureId, orgId, mode, isDryRun, askedBy, askedAt, endedAt, found, problem } = erasure
   const at = (moment: Date): string => `${moment.toISOString()} (${toDistance(moment, now)})`
   return [
     `erasure ${erasureId} of ${orgId}: ${isDryRun ? `dry run of ${mode}, which removes nothing` : mode}`,
@@ -48,13 +48,13 @@ export const toErasureText = (erasure: Erasure, now: Date): string => {
     ...countsOf(found ?? [])
       .slice(1)
       .map((line) => `           ${line}`),
-    ...(isDryRun
-      ? []
-      : [
-          `  later    uploads that name the person are ${afterwards === 'refuse' ? 'refused' : 'taken as of somebody new'}`,
-          `  proof    ${proofOf(erasure, problem)}`,
-        ]),
+    ...(isDryRun ? [] : [`  later    ${laterOf(erasure)}`, `  proof    ${proofOf(erasure, problem)}`]),
   ].join('\n')
+}
+
+const laterOf = ({ mode, afterwards }: Erasure): string => {
+  if (mode === 'organisation') return 'nothing is taken for it, and its id is not given again'
+  return `uploads that name the person are ${afterwards === 'refuse' ? 'refused' : 'taken as of somebody new'}`
 }
 
 const proofOf = ({ erasureId, report }: Erasure, problem: string | null): string => {
@@ -73,10 +73,11 @@ const mostShown = 20
 export const inWords = ({ erasure_id, organisation, mode, asked_at, checked_at, found_before, left, read }: Proof) => {
   const topics = new Set(read.topics.map(({ topic }) => topic)).size
   const places = countsOf(left.slice(0, mostShown)).map((line) => `  ${line}`)
+  const whose = mode === 'organisation' ? `the organisation ${organisation}` : `the person of erasure ${erasure_id}`
   return [
     left.length === 0
-      ? `Nothing is left of the person of erasure ${erasure_id}.`
-      : `${counted(left.length, 'place')} still ${left.length === 1 ? 'names' : 'name'} the person of erasure ${erasure_id}:`,
+      ? `Nothing is left of ${whose}.`
+      : `${counted(left.length, 'place')} still ${left.length === 1 ? 'has' : 'have'} something of ${whose}:`,
     ...places,
     ...(left.length > mostShown ? [`  and ${left.length - mostShown} more, which the report names`] : []),
     `${organisation}, ${mode}, asked for ${asked_at}, read ${checked_at}: ${counted(topics, 'topic')} (${counted(read.topics.length, 'partition')}) from end to end,`,

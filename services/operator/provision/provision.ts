@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { listSegmentVersions } from '#ledger/analytics/segments.js'
 import { keepLayout } from '#ledger/layout/layout.js'
+import { DeletedOrg } from '#ledger/organisations.js'
 import { readAccess } from '#platform/process/access.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { readCount, readDuration } from '../command/arguments.js'
@@ -112,7 +113,10 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
         ({ subjects }) => `registry: ${subjects} subjects`,
       )
       if (demoKeyFile !== undefined || config.WEIR_DEMO_KEY !== undefined)
-        await step(() => provisionDemoKey(pool, { key: config.WEIR_DEMO_KEY, file: demoKeyFile }), toSentence)
+        await step(
+          () => provisionDemoKey(pool, { key: config.WEIR_DEMO_KEY, file: demoKeyFile }).catch(unlessDeleted),
+          toSentence,
+        )
       later.forEach(report)
     },
     { requestTimeout: 60_000, wait: options.wait },
@@ -134,7 +138,14 @@ const adviceOf = ({ analysts, outdated }: Pick<TablesProvisioned, 'analysts' | '
   return advice
 }
 
-const toSentence = ({ keyId, from }: DemoKeyProvisioned): string => {
+/** Who deleted the organisation wants the system to start all the same. */
+const unlessDeleted = (error: unknown): undefined => {
+  if (!(error instanceof DeletedOrg)) throw error
+}
+
+const toSentence = (made: DemoKeyProvisioned | undefined): string => {
+  if (!made) return 'demo: the organisation was deleted, and gets no key'
+  const { keyId, from } = made
   if (from === 'new') return `demo: new key ${keyId}`
   return `demo: key ${keyId} of ${from === 'file' ? 'the key file' : 'WEIR_DEMO_KEY'}`
 }

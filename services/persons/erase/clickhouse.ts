@@ -15,6 +15,8 @@ import { addCounts, type Sought } from './sought.js'
 
 type Table = { table: string /** An expression: the names in a row, in lower case. */; names: string }
 
+const isMergeTree = `table in (select name from system.tables where database = {database:String} and engine like '%MergeTree%')`
+
 /** Ten thousand persons are a megabyte of hashes. */
 const manyHashes = { max_query_size: '67108864', max_ast_elements: '10000000', max_expanded_ast_elements: '10000000' }
 
@@ -36,11 +38,18 @@ export const createErasedTables = (
     const columns = await clickhouse.query<{ table: string; names: string[] }>(
       `select table, groupArray(name) as names from system.columns
       where database = {database:String} and (has({fields:Array(String)}, name) or table in {texts:Array(String)} and name = 'org_id')
-        and table in (select name from system.tables where database = {database:String} and engine like '%MergeTree%')
+        and ${isMergeTree}
       group by table order by table`,
       { database, fields, texts: [placed.stored(rejectionsLog), placed.stored(waitingLog)] },
     )
     return columns.map(({ table, names }) => ({ table, names: namesIn(table, names) }))
+  }
+  const findTablesOfOrgs = async (): Promise<string[]> => {
+    const columns = await clickhouse.query<{ table: string }>(
+      `select table from system.columns where database = {database:String} and name = 'org_id' and ${isMergeTree} order by table`,
+      { database },
+    )
+    return columns.map(({ table }) => table)
   }
   const namesIn = (table: string, columns: readonly string[]): string => {
     if (table === placed.stored(rejectionsLog)) {
@@ -61,26 +70,50 @@ export const createErasedTables = (
     /** How many rows name each person, by the name of the table. */
     count: async (sought: Sought): Promise<Map<string, Counted[]>> => {
       const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
-      for (const table of await findTables())
-        addCounts(sought, `${database}.${table.table}`, await countByHash(table, sought), counts)
+      for (const erasureId of sought.whole) counts.set(erasureId, await countAll(sought))
+      if (sought.persons.size > 0)
+        for (const table of await findTables())
+          addCounts(sought, `${database}.${table.table}`, await countByHash(table, sought), counts)
       return counts
     },
     /** Removes their rows from the disk, and has the marts of all organisations made anew; resolves when no part of a table has them any more. */
     remove: async (sought: Sought, signal: AbortSignal): Promise<void> => {
       const touched: string[] = []
-      for (const table of await findTables()) {
-        if ((await countByHash(table, sought)).length === 0) continue
-        touched.push(table.table)
-        const isOne = `org_id = '${sought.orgId}' and notEmpty(${hashesIn(table, sought)})`
+      const removeFrom = async (table: string, rows: string): Promise<void> => {
+        touched.push(table)
         // A lightweight delete would leave the rows on the disk for as long as nothing merges their part.
         await clickhouse.command(
-          `alter table ${database}.${table.table}${placed.on} delete where ${isOne} settings mutations_sync = 2`,
+          `alter table ${database}.${table}${placed.on} delete where org_id = '${sought.orgId}' and ${rows} settings mutations_sync = 2`,
           manyHashes,
         )
+      }
+      if (sought.whole.length > 0) {
+        const tables = await countAll(sought)
+        for (const { where } of tables) await removeFrom(where.slice(database.length + 1), 'true')
+        await untilPartsAreGone(touched, signal)
+        return
+      }
+      for (const table of await findTables()) {
+        if ((await countByHash(table, sought)).length === 0) continue
+        await removeFrom(table.table, `notEmpty(${hashesIn(table, sought)})`)
       }
       for (const { type } of typesOfPersons(catalogue)) await clickhouse.command(allChanged(type))
       await untilPartsAreGone(touched, signal)
     },
+  }
+
+  /** What an organisation has, table by table. */
+  async function countAll({ orgId }: Sought): Promise<Counted[]> {
+    const counts: Counted[] = []
+    for (const table of await findTablesOfOrgs()) {
+      const where = `${database}.${table}`
+      const [row] = await clickhouse.query<{ count: string }>(
+        `select count() as count from ${everywhere(where)} where org_id = {orgId:String}`,
+        { orgId },
+      )
+      if (Number(row?.count) > 0) counts.push({ where, count: Number(row?.count) })
+    }
+    return counts
   }
 
   async function countByHash(table: Table, sought: Sought): Promise<{ hash: string; count: number }[]> {

@@ -1,15 +1,16 @@
-import { type Counted, type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
-import { closeGate, hashOfName, saltOf } from '#ledger/erasures/gates.js'
+import { type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
+import { closeGate, hashOfName, nameOfAll, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
 import { findTopicConfigs, keepTopicConfigs } from '#ledger/erasures/topic-configs.js'
 import { findGenerations } from '#ledger/layout/layout.js'
+import { closeOrg } from '#ledger/organisations.js'
 import { endWaitsWith } from '#ledger/waiting/of-persons.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
 import { type KeptConfigs, removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
-import { inTransaction } from '#platform/postgres/postgres.js'
+import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import * as names from '#schemas/derive/names.js'
 import { isUuid } from '#schemas/uuid.js'
@@ -17,7 +18,7 @@ import { createFindPerson } from '../who.js'
 import { createErasedTables } from './clickhouse.js'
 import { type GoneDeps, publishGone } from './gone-events.js'
 import { countInPostgres, removeFromPostgres } from './postgres.js'
-import { endsOf, type Named, readForPersons, topicsOfPersons } from './read-topics.js'
+import { endsOf, type Named, readForPersons, topicsOf } from './read-topics.js'
 import { soughtBy } from './sought.js'
 import { untilDecided, untilRead } from './until-read.js'
 import { createWhoIsNamed } from './who-is-named.js'
@@ -48,26 +49,24 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   const erasures = await Promise.all(given.map((erasure) => inTurn(() => findNames(deps, erasure))))
   const real = erasures.filter(({ isDryRun }) => !isDryRun)
   await step('nothing more is accepted', real)
-  for (const { erasureId, orgId, known } of real)
-    await inTransaction(pool, (connection) => closeGate(connection, orgId, namesOf({ known }), erasureId))
+  for (const erasure of real) await inTransaction(pool, (connection) => close(connection, erasure))
   const sought = await soughtBy(pool, erasures)
   // Records of theirs that wait are refused now, and with that their bytes are gone.
   const soughtReal = await soughtBy(pool, real)
-  for (const { orgId, salt, persons } of soughtReal) {
+  for (const { orgId, salt, persons, whole } of soughtReal) {
     const known = real.filter((erasure) => erasure.orgId === orgId).flatMap(namesOf)
     const sha256 = [...persons.values()].flat().map((hash) => Buffer.from(hash, 'hex'))
-    await endWaitsWith(pool, { orgId, salt, sha256, texts: known.filter((name) => !isUuid(name)) })
+    const texts = known.filter((name) => !isUuid(name))
+    await endWaitsWith(pool, { orgId, isAll: whole.length > 0, salt, sha256, texts })
   }
   await untilDecided(deps)
   await forgetSeen(pool, idsOf(real))
 
   await step('reading the topics')
   const whoIsNamed = createWhoIsNamed(sought)
-  const topics = await topicsOfPersons(kafka, catalogue)
+  const topics = await topicsOf(kafka, catalogue, sought)
   const read = await readForPersons(deps, await stretchesOf(kafka, topics), whoIsNamed)
-  const found = new Map<string, Counted[]>(
-    erasures.map(({ erasureId }) => [erasureId, countByTopic(read.named, erasureId)]),
-  )
+  const found = new Map(erasures.map(({ erasureId }) => [erasureId, [...(read.counts.get(erasureId) ?? [])]]))
   for (const one of sought)
     for (const counts of [await tables.count(one), await countInPostgres(pool, one)])
       for (const [erasureId, more] of counts) found.get(erasureId)?.push(...more)
@@ -96,8 +95,8 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await step('waiting for Kafka to compact', real)
   const removals = [...groupBy(all, placeOf).values()].map((here) => ({
     ...{ topic: here[0].topic, partition: here[0].partition },
-    keys: new Set(names.isAcceptedTopic(here[0].topic) ? [] : here.map(({ message }) => message.key ?? '')),
-    offsets: here.map(({ message }) => message.offset),
+    keys: new Set(names.isAcceptedTopic(here[0].topic) ? [] : here.map(({ key }) => key ?? '')),
+    offsets: here.map(({ offset }) => offset),
   }))
   await removeMessages({ ...deps, kept: keptConfigs(deps, real) }, removals, {
     beforeCompaction: (until) => untilRead(deps, until),
@@ -121,18 +120,23 @@ const idsOf = (erasures: readonly Erasure[]): string[] => erasures.map(({ erasur
 /** The names are found once: when the records are gone, nothing tells them. */
 const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, erasure: Erasure): Promise<Erasure> => {
   if (erasure.known !== null) return erasure
-  const { erasureId, orgId, personId } = erasure
-  const { customerIds, userIds } = await createFindPerson(clickhouse, catalogue)(orgId, personId ?? '')
+  const { erasureId, orgId, personId, mode } = erasure
+  const { customerIds, userIds } =
+    mode === 'organisation' ? nobodyKnown : await createFindPerson(clickhouse, catalogue)(orgId, personId ?? '')
   const known = { customerIds, userIds }
   const salt = await saltOf(pool, orgId)
-  const hashes = [...new Set(namesOf({ known }).map((name) => hashOfName(salt, name).toString('hex')))]
+  const named = mode === 'organisation' ? [nameOfAll(orgId)] : namesOf({ known })
+  const hashes = [...new Set(named.map((name) => hashOfName(salt, name).toString('hex')))]
   await noteNames(pool, erasureId, known, hashes)
   return { ...erasure, known, names: hashes }
 }
 
-const countByTopic = (named: readonly Named[], erasureId: string): Counted[] => {
-  const own = named.filter(({ erasures, message }) => erasures.has(erasureId) && message.value !== null)
-  return [...groupBy(own, ({ topic }) => topic)].map(([where, messages]) => ({ where, count: messages.length }))
+const nobodyKnown = { customerIds: [], userIds: [] }
+
+/** From the commit on, nothing more is accepted of the person, or for the organisation. */
+const close = async (connection: Connection, { erasureId, orgId, known, mode }: Erasure): Promise<void> => {
+  if (mode === 'organisation') await closeOrg(connection, orgId)
+  await closeGate(connection, orgId, mode === 'organisation' ? [nameOfAll(orgId)] : namesOf({ known }), erasureId)
 }
 
 /** Compaction keeps one message of each key. Those of a Weir from before had one key for all that an organisation sent. */
@@ -152,7 +156,7 @@ const noteRemoved = async ({ pool }: EraseDeps, real: readonly Erasure[], named:
   await noteHoles(
     pool,
     erasureId,
-    submitted.map(({ topic, partition, message }) => ({ topic, partition, offset: message.offset })),
+    submitted.map(({ topic, partition, offset }) => ({ topic, partition, offset })),
   )
 }
 

@@ -47,8 +47,28 @@ export const publishGone = async (
   erasures: ReadonlyMap<string, Erasure>,
 ): Promise<void> => {
   for (const type of deps.catalogue.all.values()) {
-    const own = named.filter(({ topic, message }) => topic === names.acceptedTopic(type.type) && message.value !== null)
-    if (own.length > 0) await publishGoneOf(deps, type, own, whoIsNamed, erasures)
+    const topic = names.acceptedTopic(type.type)
+    const own = named.filter((each) => each.topic === topic && each.value !== null)
+    const isOfWhole = (each: Named): boolean =>
+      [...each.erasures].some((id) => erasures.get(id)?.mode === 'organisation')
+    await publishAllGone(deps, topic, own.filter(isOfWhole))
+    const ofPersons = own.filter((each) => !isOfWhole(each))
+    if (ofPersons.length > 0) await publishGoneOf(deps, type, ofPersons, whoIsNamed, erasures)
+  }
+}
+
+/** Of an organisation that is deleted nothing newer can come. */
+const publishAllGone = async ({ producer, signal }: GoneDeps, topic: string, all: readonly Named[]): Promise<void> => {
+  for (const [partition, here] of groupBy(all, (each) => each.partition)) {
+    const keys = [...new Set(here.map(({ key }) => key ?? ''))]
+    for (let from = 0; from < keys.length; from += keysAtOnce) {
+      signal.throwIfAborted()
+      await producer.send(
+        topic,
+        partition,
+        keys.slice(from, from + keysAtOnce).map((key) => ({ key, value: null })),
+      )
+    }
   }
 }
 
@@ -93,9 +113,9 @@ const newestOf = async (
 ): Promise<Map<string, NewestEvent>> => {
   const decode = registry.decoder<AcceptedEvent>(acceptedSchema(type))
   const newest = new Map<string, NewestEvent>()
-  for (const { partition, message, erasures: whose } of named) {
-    const event = await decode(message.value)
-    const key = message.key ?? ''
+  for (const { partition, value, erasures: whose, ...each } of named) {
+    const event = await decode(value)
+    const key = each.key ?? ''
     if ((newest.get(key)?.event.version ?? -1) < event.version) newest.set(key, { key, partition, whose, event })
   }
   return newest

@@ -2,6 +2,7 @@ import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
 import { uuidPattern } from '#schemas/uuid.js'
+import { countRowsOf, removeRowsOf } from './rows-of-organisation.js'
 import { addCounts, type Sought } from './sought.js'
 
 // What the services' tables have of persons. Which columns there are Postgres itself is asked: so none is forgotten. A UUID in a text is
@@ -62,6 +63,8 @@ const valuesOf = ({ salt, orgId }: Sought, hashes: readonly string[]) => [
 
 export const countInPostgres = async (pool: Pool, sought: Sought): Promise<Map<string, Counted[]>> => {
   const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
+  for (const erasureId of sought.whole) counts.set(erasureId, await countRowsOf(pool, sought.orgId))
+  if (sought.persons.size === 0) return counts
   for (const column of await findColumns(pool)) {
     const { table, column: name, type } = column
     if (!isNamed(column)) continue
@@ -84,6 +87,7 @@ export const countInPostgres = async (pool: Pool, sought: Sought): Promise<Map<s
 }
 
 export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<void> => {
+  if (sought.whole.length > 0) return removeRowsOf(pool, sought.orgId)
   const values = valuesOf(sought, [...sought.persons.values()].flat())
   const touched = new Set<string>()
   for (const column of await findColumns(pool)) {

@@ -1,27 +1,47 @@
+import type { Counted } from '#ledger/erasures/erasures.js'
 import { objectIn } from '#ledger/erasures/is-erased.js'
+import { rollKey } from '#platform/kafka/admin/removal.js'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
 import { createPauses } from '#platform/process/pauses.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
+import { acceptedSchema, rejectedSchema, submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
 import * as names from '#schemas/derive/names.js'
-import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
 import type { RecordType } from '#schemas/record.js'
+import type { Sought } from './sought.js'
 import { uuidsInMessage, type WhoIsNamed } from './who-is-named.js'
 
-/** A message that names persons who are sought. */
-export type Named = { topic: string; partition: number; message: Received; erasures: ReadonlySet<string> }
+/** A message that names persons who are sought. `value`: an accepted event; of all others only whether there is one. */
+export type Named = TopicPartition & Pick<Received, 'key' | 'value' | 'offset'> & { erasures: ReadonlySet<string> }
 
 /** What of a topic it takes to see whether it may be compacted: messages of an older Weir share their keys. */
-export type ReadTopics = { named: Named[]; sharedKeys: Map<string, number>; stretches: Stretch[] }
+export type ReadTopics = {
+  named: Named[]
+  /** How many messages with a value each erasure has in each topic, also where there are more than are named. */
+  counts: Map<string, Counted[]>
+  sharedKeys: Map<string, number>
+  stretches: Stretch[]
+}
 
-/** Every topic in which a person may be named. The submitted topics of all types: what was refused there may be anything. */
-export const topicsOfPersons = async (kafka: Kafka, catalogue: Catalogue): Promise<string[]> => {
+// Of a large organisation there is more than fits into memory: the rest is found by the proof, and removed by the next run.
+const mostNamed = 2_000_000
+
+/**
+ * Every topic in which those who are sought may be named. The submitted topics of all types: what was refused there may be anything. Accepted
+ * records that name nobody are of interest where a whole organisation goes.
+ */
+export const topicsOf = async (
+  kafka: Kafka,
+  catalogue: Catalogue,
+  sought: readonly Pick<Sought, 'whole'>[],
+): Promise<string[]> => {
   const there = await kafka.withAdmin((admin) => admin.listTopics())
-  const accepted = new Set(typesOfPersons(catalogue).map(({ type }) => names.acceptedTopic(type)))
+  const types = sought.some(({ whole }) => whole.length > 0) ? [...catalogue.all.values()] : typesOfPersons(catalogue)
+  const accepted = new Set(types.map(({ type }) => names.acceptedTopic(type)))
   const others = new Set<string>([names.rejectedTopic, names.waitingTopic, names.verdictsTopic])
   return there
     .filter((topic) => accepted.has(topic) || others.has(topic) || topic.startsWith(names.submittedTopic('')))
@@ -35,8 +55,11 @@ export const readForPersons = async (
   whoIsNamed: WhoIsNamed,
 ): Promise<ReadTopics> => {
   const named: Named[] = []
+  const counted = new Map<string, Map<string, number>>()
   const sharedKeys = new Map<string, number>()
   const textsIn = createTextsIn(deps)
+  const orgOf = createOrgOf(deps)
+  const shared = createSharedSets()
   const pause = createPauses()
   await readTopics(deps.kafka, stretches, async ({ topic, partition, messages }) => {
     for (const message of messages) {
@@ -44,13 +67,51 @@ export const readForPersons = async (
       const { key, value } = message
       if (value !== null && hasSharedKey(topic, key))
         sharedKeys.set(topic, Math.max(sharedKeys.get(topic) ?? 0, message.timestamp))
-      const orgId = topic === names.verdictsTopic || key === null ? undefined : names.orgOfKey(key)
-      const erasures = whoIsNamed(orgId, [...uuidsInMessage(message), ...(await textsIn(topic, value))])
-      if (erasures.size > 0)
-        named.push({ topic, partition, message: { ...message, value: keptOf(topic, value) }, erasures })
+      const erasures = whoIsNamed(await orgOf(topic, message), [
+        ...uuidsInMessage(message),
+        ...(await textsIn(topic, value)),
+      ])
+      if (erasures.size === 0) continue
+      if (value !== null)
+        for (const erasureId of erasures) {
+          const counts = counted.get(erasureId) ?? new Map<string, number>()
+          counted.set(erasureId, counts.set(topic, (counts.get(topic) ?? 0) + 1))
+        }
+      if (named.length === mostNamed) continue
+      const kept = { key, value: keptOf(topic, value), offset: message.offset }
+      named.push({ topic, partition, ...kept, erasures: shared(erasures) })
     }
   })
-  return { named, sharedKeys, stretches: [...stretches] }
+  const counts = [...counted].map(([erasureId, own]): [string, Counted[]] => [
+    erasureId,
+    [...own].map(([where, count]) => ({ where, count })),
+  ])
+  return { named, counts: new Map(counts), sharedKeys, stretches: [...stretches] }
+}
+
+/** Millions of messages name the same few. */
+const createSharedSets = () => {
+  const known = new Map<string, ReadonlySet<string>>()
+  return (erasures: ReadonlySet<string>): ReadonlySet<string> => {
+    const key = [...erasures].join()
+    const there = known.get(key) ?? erasures
+    known.set(key, there)
+    return there
+  }
+}
+
+/** Whose message it is. A verdict says it in its value alone, and what keeps Kafka's cleaner going is nobody's. */
+const createOrgOf = ({ registry }: { registry: Pick<Registry, 'decoder'> }) => {
+  const decode = registry.decoder<VerdictEvent>(verdictSchema())
+  return async (topic: string, { key, value }: Pick<Received, 'key' | 'value'>): Promise<string | undefined> => {
+    if (topic !== names.verdictsTopic) return key === null || key === rollKey ? undefined : names.orgOfKey(key)
+    return value === null
+      ? undefined
+      : decode(value).then(
+          ({ org_id }) => org_id,
+          () => undefined,
+        )
+  }
 }
 
 /** What an erasure needs of a message: an accepted event as it is, of all others only whether they have a value. */

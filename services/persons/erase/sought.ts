@@ -3,8 +3,16 @@ import { saltOf } from '#ledger/erasures/gates.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 
-/** Persons of one organisation who are to be forgotten, or were: for each erasure the hashes of the ids. */
-export type Sought = { orgId: string; salt: Buffer; persons: ReadonlyMap<string, readonly string[]> }
+/**
+ * Persons of one organisation who are to be forgotten, or were: for each erasure the hashes of the ids. `whole`: the erasures by which all that
+ * the organisation has goes.
+ */
+export type Sought = {
+  orgId: string
+  salt: Buffer
+  persons: ReadonlyMap<string, readonly string[]>
+  whole: readonly string[]
+}
 
 /** The erasures of each hash. */
 export const erasuresOf = ({ persons }: Pick<Sought, 'persons'>): Map<string, string[]> => {
@@ -33,8 +41,10 @@ export const addCounts = (
 export const soughtBy = async (pool: Pool, erasures: readonly Erasure[]): Promise<Sought[]> => {
   const all: Sought[] = []
   for (const [orgId, own] of groupBy(erasures, (erasure) => erasure.orgId)) {
-    const persons = new Map(own.map(({ erasureId, names }) => [erasureId, names]))
-    all.push({ orgId, salt: await saltOf(pool, orgId), persons })
+    const isWhole = ({ mode }: Erasure): boolean => mode === 'organisation'
+    const persons = new Map(own.filter((each) => !isWhole(each)).map(({ erasureId, names }) => [erasureId, names]))
+    const whole = own.filter(isWhole).map(({ erasureId }) => erasureId)
+    all.push({ orgId, salt: await saltOf(pool, orgId), persons, whole })
   }
   return all
 }

@@ -22,6 +22,8 @@ export const tellOthers = async (
   }
   const encode = await registry.encoder<ErasedEvent>(subjectOf(erasuresTopic), erasedSchema())
   await producer.send(erasuresTopic, 0, [{ key: `${orgId}/${erasureId}`, value: encode(event) }])
+  // Its webhooks went with the organisation.
+  if (mode === 'organisation') return
   const { org_id: org, erased_at: at, afterwards: _, ...rest } = event
   const body = JSON.stringify({ type: 'person.erased', timestamp: new Date(at), data: { org, ...rest } })
   await inTransaction(pool, (connection) => addErased(connection, orgId, erasureId, body))

@@ -2,7 +2,10 @@ import { hashOfName } from '#ledger/erasures/gates.js'
 import { uuidsIn } from '#schemas/uuid.js'
 import { erasuresOf, type Sought } from './sought.js'
 
-/** The erasures whose person one of these names is; of every organisation where it is not known whose message it is. */
+/**
+ * The erasures whose person one of these names is, and those by which all of the organisation goes. Where it is not known whose message it is,
+ * the persons of every organisation are looked for.
+ */
 export type WhoIsNamed = (orgId: string | undefined, names: Iterable<string>) => Set<string>
 
 const mostRemembered = 200_000
@@ -13,23 +16,26 @@ const mostRemembered = 200_000
  */
 export const createWhoIsNamed = (sought: readonly Sought[]): WhoIsNamed => {
   const byOrg = new Map(
-    sought.map(({ orgId, salt, persons }) => {
-      return [orgId, { salt, byHash: erasuresOf({ persons }), remembered: new Map<string, readonly string[]>() }]
+    sought.map(({ orgId, salt, persons, whole }) => {
+      return [orgId, { salt, byHash: erasuresOf({ persons }), whole, remembered: new Map<string, readonly string[]>() }]
     }),
   )
   return (orgId, names) => {
     const orgs = orgId === undefined ? [...byOrg.values()] : [byOrg.get(orgId)].filter((org) => org !== undefined)
     const found = new Set<string>()
-    for (const { salt, byHash, remembered } of orgs)
-      for (const name of names) {
-        let erasures = remembered.get(name)
-        if (!erasures) {
-          erasures = byHash.get(hashOfName(salt, name).toString('hex')) ?? []
-          if (remembered.size === mostRemembered) remembered.clear()
-          remembered.set(name, erasures)
+    for (const { salt, byHash, whole, remembered } of orgs) {
+      if (orgId !== undefined) for (const erasure of whole) found.add(erasure)
+      if (byHash.size > 0)
+        for (const name of names) {
+          let erasures = remembered.get(name)
+          if (!erasures) {
+            erasures = byHash.get(hashOfName(salt, name).toString('hex')) ?? []
+            if (remembered.size === mostRemembered) remembered.clear()
+            remembered.set(name, erasures)
+          }
+          for (const erasure of erasures) found.add(erasure)
         }
-        for (const erasure of erasures) found.add(erasure)
-      }
+    }
     return found
   }
 }

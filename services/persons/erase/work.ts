@@ -47,7 +47,7 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
       if (!erasure.isDryRun && proof.left.length > 0) {
         const [first] = proof.left
         // What came beside it, such as a batch that was refused meanwhile: the next run takes it.
-        const problem = `${proof.left.length} places still name the person, such as ${first?.where}; it is done again`
+        const problem = `${proof.left.length} places still have something of it, such as ${first?.where}; it is done again`
         await noteErasure(pool, erasure.erasureId, { problem })
         log.warn({ erasure_id: erasure.erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
         continue

@@ -3,7 +3,15 @@ import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import { requestError } from '#http/request-error.js'
 import type { Doer } from '#ledger/audit.js'
-import { askErasure, type Erasure, findErasure, listErasures, type NewErasure } from '#ledger/erasures/erasures.js'
+import {
+  askErasure,
+  type Erasure,
+  type ErasureOfPerson,
+  findErasure,
+  isOfPerson,
+  listErasures,
+  type NewErasure,
+} from '#ledger/erasures/erasures.js'
 import { signingKey } from '#persons/erase/prove.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -13,7 +21,8 @@ import type { Reads } from '../reads.js'
 
 export type ErasureActions = ReturnType<typeof createErasureActions>
 export const createErasureActions = (pool: Pool) => ({
-  ask: (asked: NewErasure, by: Doer) => inTransaction(pool, (connection) => askErasure(connection, asked, by)),
+  ask: (asked: NewErasure & Pick<ErasureOfPerson, 'mode'>, by: Doer) =>
+    inTransaction(pool, (connection) => askErasure(connection, asked, by)),
   list: (orgId: string) => listErasures(pool, orgId),
   find: (erasureId: string) => findErasure(pool, erasureId),
   publicKey: async () => (await signingKey(pool)).publicKey,
@@ -37,13 +46,13 @@ export const addErasures = (app: FastifyInstance, deps: ErasureDeps): void => {
     }),
     on(endpoints.listErasures, (_, request) => {
       const { orgId } = callerOf(request)
-      return consoleReads(orgId, async () => ({ erasures: (await erasures.list(orgId)).map(shown) }))
+      return consoleReads(orgId, async () => ({ erasures: (await erasures.list(orgId)).filter(isOfPerson).map(shown) }))
     }),
     on(endpoints.readErasure, ({ parameters: { erasure_id: id } }, request) => {
       const { orgId } = callerOf(request)
       return consoleReads(orgId, async () => {
         const found = isUuid(id) ? await erasures.find(id) : undefined
-        if (found?.orgId !== orgId) return { error: noSuchErasure }
+        if (found?.orgId !== orgId || !isOfPerson(found)) return { error: noSuchErasure }
         return { ...shown(found), proof: await proofOf(found, erasures) }
       })
     }),
@@ -55,7 +64,7 @@ const proofOf = async ({ isDryRun, report, signature }: Erasure, { publicKey }: 
   isDryRun || report === null || signature === null ? null : { report, signature, public_key: await publicKey() }
 
 /** An erasure as people see it. */
-export const shown = (erasure: Erasure) => ({
+export const shown = (erasure: ErasureOfPerson) => ({
   erasure_id: erasure.erasureId,
   mode: erasure.mode,
   afterwards: erasure.afterwards,

@@ -1,7 +1,7 @@
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
 import { type Doer, findMadeKey, isDoneBefore, listAudit } from '#ledger/audit.js'
 import * as ledger from '#ledger/keys.js'
-import type { ListPart } from '#ledger/organisations.js'
+import { DeletedOrg, type ListPart } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { keptScopes } from '#schemas/derive/scopes.js'
@@ -32,6 +32,7 @@ export const createKeyActions = (pool: Pool, catalogue: Catalogue) => {
       })
     } catch (error) {
       if (error instanceof NotDone) return { error: error.answer }
+      if (error instanceof DeletedOrg) return { error: requestError(409, error.message) }
       if (isDoneBefore(error) && by.requestId !== undefined)
         return { error: madeBefore(await findMadeKey(pool, by.requestId).catch(unavailable)) }
       return unavailable(error)

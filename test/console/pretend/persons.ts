@@ -95,6 +95,6 @@ export const fillPersons = ({ add, kept }: ReturnType<typeof createPretendPerson
   add(org, 'bert', { ...done, dry_run: true, asked_at: ago(31), ended_at: ago(30), found })
   add(org, 'bert', {
     ...{ asked_at: ago(29), step: 'waiting for Kafka to compact', found },
-    problem: '2 places still name the person, such as weir.rejected/0@417; it is done again',
+    problem: '2 places still have something of it, such as weir.rejected/0@417; it is done again',
   })
 }

@@ -26,7 +26,8 @@ it('finds and removes persons in whatever columns there are, of one organisation
   const stranger = randomUUID()
   const salt = await saltOf(pool, 'acme')
   const hashOf = (id: string) => hashOfName(salt, id).toString('hex')
-  const sought = { orgId: 'acme', salt, persons: new Map(persons.map((id) => [`erasure of ${id}`, [hashOf(id)]])) }
+  const erasures = new Map(persons.map((id) => [`erasure of ${id}`, [hashOf(id)]]))
+  const sought = { orgId: 'acme', salt, persons: erasures, whole: [] }
 
   const insert = `insert into operator.strange (org_id, id, hash, found, person) values ($1, $2, $3, $4, $5)`
   await pool.query(insert, ['acme', ann, `x ${ann.toUpperCase()} ${bob}`, { of: [ann, stranger] }, null])

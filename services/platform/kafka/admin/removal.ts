@@ -135,7 +135,8 @@ export const restoreConfigs = async ({ kafka, kept }: Pick<RemovalDeps, 'kafka' 
   await kept.keep({})
 }
 
-const rollKey = 'weir/roll'
+/** The key of what has Kafka begin a new file. */
+export const rollKey = 'weir/roll'
 const tombstone = (key: string) => ({ key, value: null })
 
 // Kafka cleans only files ("segments") that it no longer appends to, and begins a new one with the first message that comes this long after

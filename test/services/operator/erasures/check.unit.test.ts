@@ -88,7 +88,7 @@ describe('weir erasures check', () => {
     const left = [{ where: 'weir.rejected/0@4', count: 1 }]
     const { stdout, exitCode } = await check(signed({ ...report, left }))
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('1 place still names the person')
+    expect(stdout).toContain('1 place still has something of the person')
     expect(stdout).toContain('weir.rejected/0@4')
   })
 
