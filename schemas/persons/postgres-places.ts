@@ -57,6 +57,7 @@ export const postgresPlaces: Readonly<Record<string, KeptPlace>> = {
   'integrity.retries': nothing('which refused records were submitted again, by batch and place'),
   'integrity.keyed_requests': nothing('in which batch interactions were decided that came with an Idempotency-Key'),
   'integrity.accepted_losses': nothing('places in the log that were lost'),
+  'integrity.index_changes': nothing('how often entities were removed from the index'),
   'integrity.layouts': nothing('how wide the system is'),
   'integrity.request_bodies': nothing('hashes of bodies'),
   'integrity.retry_orders': {

@@ -550,6 +550,14 @@ create table integrity.forgotten_verdicts (
   constraint forgotten_verdicts_pkey primary key (batch_id)
 );
 
+-- How often entities were removed from integrity.entities.
+create table integrity.index_changes (
+  is_only boolean not null default true,
+  change bigint not null,
+  constraint index_changes_pkey primary key (is_only),
+  constraint index_changes_is_only_check check (is_only)
+);
+
 -- What "weir verify" found when it compared all organisations and types: the last 100 runs. Dashboards, alerts and
 -- "weir status" show the newest.
 create table operator.verifications (

@@ -8,20 +8,20 @@ export type IsKnown = 'all' | ((entity: ledger.Entity) => boolean)
 export type EntityIndex = ReturnType<typeof createEntityIndex>
 
 /**
- * The entity index in Postgres, with a cache in front. Entities only grow, so an id that was seen to exist never has to be
- * looked up again while the index is the same table. An entity that was only found, and not added by this process, is
+ * The entity index in Postgres, with a cache in front. An id that was seen to exist never has to be looked up again while the
+ * index is the same table and nothing was removed from it. An entity that was only found, and not added by this process, is
  * inserted once more when its record is accepted: a rebuild of the index may be under way, and its table gets what the log
  * holds and what is inserted meanwhile, nothing from the old table.
  */
 export const createEntityIndex = (mostKnown: number) => {
   const cache = createEntityMemory(mostKnown)
-  let indexId: number | undefined
+  let indexId: string | undefined
   // By type: whether the last insert met only new ones. Who sends new shops mostly goes on with new shops, and who sends changes
   // of known ones with changes.
   const metOnlyNew = new Map<string, boolean>()
 
-  // Asked in each transaction: no decision relies on a cache of a table that was replaced before.
-  const forgetOldIndex = (current: number | undefined): void => {
+  // Asked in each transaction: no decision relies on a cache of a table that was replaced, or shortened, before.
+  const forgetOldIndex = (current: string | undefined): void => {
     if (current !== indexId) cache.clear()
     indexId = current
   }
@@ -34,7 +34,7 @@ export const createEntityIndex = (mostKnown: number) => {
     findKnown: async (
       connection: Connection,
       wanted: Iterable<ledger.Entity>,
-      asOf: number | undefined,
+      asOf: string | undefined,
     ): Promise<IsKnown> => {
       forgetOldIndex(asOf)
       // Names are made of unknown ones only. One for each reference, here and when it is decided, took a fifth of the time that

@@ -145,7 +145,7 @@ const createMessageOf = <One extends fence.Submitted>(fresh: readonly One[], kee
 type First = {
   cursor: HeldCursor | undefined
   verdicts: Map<string, StoredVerdict>
-  indexId: number | undefined
+  indexId: string | undefined
   whoWaits: waits.WhoWaits
 }
 

@@ -2,7 +2,8 @@ import { textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
 
-// integrity.entities: every record that another one may refer to. It only grows: a soft delete does not remove an entity.
+// integrity.entities: every record that another one may refer to. It grows: a soft delete does not remove an entity. Only what is erased, or
+// kept no longer, leaves it.
 
 export type Entity = { orgId: string; type: string; id: string }
 
@@ -66,8 +67,17 @@ export const insertNewEntities = async (connection: Connection, entities: readon
 
 const uniqueViolation = '23505'
 
-/** Postgres's id of the table that is the entity index now: `weir rebuild index` puts another one under the same name. */
-export const findIndexId = async (connection: Connection): Promise<number | undefined> => {
-  const text = `select oid from pg_catalog.pg_class where relnamespace = 'integrity'::regnamespace and relname = 'entities'`
-  return (await firstRow<{ oid: number }>(connection, { name: 'find-index-id', text }))?.oid
+/**
+ * What the entity index is now: `weir rebuild index` puts another table under the same name, and whoever removes entities counts that. As long
+ * as this is the same, what was in the index is in it.
+ */
+export const findIndexId = async (connection: Connection): Promise<string | undefined> => {
+  const text = `
+    select oid || '/' || (select change from integrity.index_changes) as id
+    from pg_catalog.pg_class
+    where relnamespace = 'integrity'::regnamespace and relname = 'entities'`
+  return (await firstRow<{ id: string }>(connection, { name: 'find-index-id', text }))?.id
 }
+
+/** Stands before a statement that deletes from the index: whoever remembers what is there has to look again. */
+export const countingRemoval = 'with counted as (update integrity.index_changes set change = change + 1)'

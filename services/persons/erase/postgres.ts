@@ -1,3 +1,4 @@
+import { countingRemoval } from '#ledger/entities.js'
 import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
@@ -98,7 +99,7 @@ export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<vo
       column.type === 'uuid'
         ? await changedBy(
             pool,
-            `delete from ${table} where ${condition} ${table === 'integrity.waiting' ? `and state <> 'waiting'` : ''}`,
+            `${table === 'integrity.entities' ? countingRemoval : ''} delete from ${table} where ${condition} ${table === 'integrity.waiting' ? `and state <> 'waiting'` : ''}`,
             values,
           )
         : await replaceIds(pool, column, sought, values)

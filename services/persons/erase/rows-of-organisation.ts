@@ -1,3 +1,4 @@
+import { countingRemoval } from '#ledger/entities.js'
 import type { Counted } from '#ledger/erasures/erasures.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, type Database, rowsOf } from '#platform/postgres/rows.js'
@@ -33,6 +34,9 @@ const findTables = async (db: Database): Promise<string[]> => {
   return sorted
 }
 
+const deleteSql = (table: string): string =>
+  `${table === 'integrity.entities' ? countingRemoval : ''} delete from ${table} where org_id = $1`
+
 export const countRowsOf = async (pool: Pool, orgId: string): Promise<Counted[]> => {
   const counts: Counted[] = []
   for (const where of await findTables(pool)) {
@@ -46,7 +50,7 @@ export const removeRowsOf = async (pool: Pool, orgId: string): Promise<void> => 
   const touched = await inTransaction(pool, async (connection) => {
     const changed: string[] = []
     for (const table of await findTables(connection))
-      if ((await changedBy(connection, `delete from ${table} where org_id = $1`, [orgId])) > 0) changed.push(table)
+      if ((await changedBy(connection, deleteSql(table), [orgId])) > 0) changed.push(table)
     return changed
   })
   // What was removed is on the disk until its page is cleaned.
