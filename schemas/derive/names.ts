@@ -10,6 +10,9 @@ export const typeOfSubmitted = (topic: string): string => topic.slice(submittedT
 export const generationOfSubmitted = (topic: string): number => Number(/\.g(\d+)$/.exec(topic)?.[1] ?? 0)
 const suffixOf = (generation: number): string => (generation === 0 ? '' : `.g${generation}`)
 export const acceptedTopic = (type: string): string => streamOf(type)?.topic ?? `weir.accepted.${type}`
+/** The type whose accepted records a topic holds. */
+export const typeOfAccepted = (topic: string): string =>
+  [...catalogue.all.values()].find(({ type }) => acceptedTopic(type) === topic)?.type ?? ''
 export const isAcceptedTopic = (topic: string): boolean =>
   topic.startsWith('weir.accepted.') || [...catalogue.all.values()].some(({ stream }) => stream?.topic === topic)
 export const rejectedTopic = 'weir.rejected'

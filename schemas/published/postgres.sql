@@ -207,8 +207,6 @@ create table erasure.erasures (
   request_id text,
   asked_at timestamptz(3) not null default now(),
   ended_at timestamptz(3),
-  -- How topics are to be set again that are set to be compacted while this runs.
-  topic_configs jsonb,
   -- What was found before anything was removed, by place.
   found jsonb,
   -- The proof, as the signature covers it.
@@ -255,7 +253,8 @@ create table erasure.holes (
   topic text not null,
   partition integer not null,
   submitted_offset bigint not null,
-  erasure_id uuid not null,
+  -- By which erasure; null: it was too old (weir retention).
+  erasure_id uuid,
   constraint holes_pkey primary key (topic, partition, submitted_offset),
   constraint holes_erasure_id_fkey foreign key (erasure_id) references erasure.erasures(erasure_id)
 );
@@ -267,6 +266,37 @@ create table erasure.signing_key (
   public_key text not null,
   constraint signing_key_pkey primary key (is_only),
   constraint signing_key_is_only_check check (is_only)
+);
+
+-- How long records of a type are kept (weir retention set).
+create table erasure.retention (
+  -- Whose; '*' of every organisation that has no rule of its own.
+  org_id text not null,
+  type text not null,
+  -- A number with d, mo or y: days, months or years.
+  keep text not null,
+  set_by text not null,
+  set_at timestamptz(3) not null default now(),
+  constraint retention_pkey primary key (org_id, type)
+);
+
+-- When records that are too old were removed, and how many of each type and place. A run that found nothing leaves no
+-- row but the last.
+create table erasure.retention_runs (
+  run_id uuid not null,
+  began_at timestamptz(3) not null default now(),
+  ended_at timestamptz(3),
+  removed jsonb not null default '[]'::jsonb,
+  problem text,
+  constraint retention_runs_pkey primary key (run_id)
+);
+
+-- How topics are to be set again that are compacted while something is removed from them.
+create table erasure.topic_configs (
+  is_only boolean not null default true,
+  configs jsonb not null,
+  constraint topic_configs_pkey primary key (is_only),
+  constraint topic_configs_is_only_check check (is_only)
 );
 
 -- The fence, a row for each partition of the submitted log: batches below next_offset are decided, and are never

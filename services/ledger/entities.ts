@@ -1,6 +1,6 @@
 import { textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import { firstRow } from '#platform/postgres/rows.js'
+import { changedBy, firstRow } from '#platform/postgres/rows.js'
 
 // integrity.entities: every record that another one may refer to. It grows: a soft delete does not remove an entity. Only what is erased, or
 // kept no longer, leaves it.
@@ -81,3 +81,11 @@ export const findIndexId = async (connection: Connection): Promise<string | unde
 
 /** Stands before a statement that deletes from the index: whoever remembers what is there has to look again. */
 export const countingRemoval = 'with counted as (update integrity.index_changes set change = change + 1)'
+
+export const removeEntities = (connection: Connection, entities: readonly Entity[]): Promise<number> =>
+  changedBy(
+    connection,
+    `${countingRemoval} delete from integrity.entities
+    where (org_id, type, id) in (select * from unnest($1::text[], $2::text[], $3::uuid[]))`,
+    entityLists(entities),
+  )

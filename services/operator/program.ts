@@ -24,6 +24,7 @@ import { addRebuildIndex } from './rebuild/rebuild-index.js'
 import { addRejectedList } from './rejected/list.js'
 import { addRejectedRetry } from './rejected/retry.js'
 import { addRejectedShow } from './rejected/show.js'
+import { addRetention } from './retention/command.js'
 import { addSegments } from './segments/command.js'
 import { addStatus } from './status/command.js'
 import { addTopicsSample } from './topics/sample.js'
@@ -112,6 +113,7 @@ const createProgram = (session: Session): Command => {
   )
 
   addPrune(program, session)
+  addRetention(program, session)
   const rebuild = program
     .command('rebuild')
     .description('make the entity index or the ClickHouse tables anew from the log')

@@ -810,7 +810,7 @@ export interface Audited {
   at: string
   /** whose keys, limits or records they are */
   org: string
-  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled' | 'segment_set' | 'segment_dropped' | 'webhook_created' | 'webhook_changed' | 'webhook_deleted' | 'webhook_secret_rotated' | 'webhook_disabled' | 'person_exported' | 'erasure_asked' | 'erasure_ended'
+  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled' | 'segment_set' | 'segment_dropped' | 'webhook_created' | 'webhook_changed' | 'webhook_deleted' | 'webhook_secret_rotated' | 'webhook_disabled' | 'person_exported' | 'erasure_asked' | 'erasure_ended' | 'retention_set' | 'retention_dropped'
   /** the id of the key, of the order, of the webhook or of the person, the organisation, the type of the records, or the name of the segment */
   subject: string
   by: Actor

@@ -24,6 +24,8 @@ export const auditActions = [
   'person_exported',
   'erasure_asked',
   'erasure_ended',
+  'retention_set',
+  'retention_dropped',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

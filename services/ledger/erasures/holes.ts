@@ -4,7 +4,7 @@ import { type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
 
 export const noteHoles = async (
   db: Database,
-  erasureId: string,
+  erasureId: string | null,
   holes: readonly { topic: string; partition: number; offset: number }[],
 ): Promise<void> => {
   await db.query(
@@ -36,11 +36,16 @@ export const findHoles = async (
   return new Set(rows.map(({ offset }) => offset))
 }
 
-/** When an erasure last removed something: now, while one runs. */
+/** When an erasure, or retention, last removed something: now, while one runs. */
 export const findLastErased = async (db: Database): Promise<number | undefined> => {
   const row = await firstRow<{ at: Date | null }>(
     db,
-    `select max(case when status = 'running' then now() else ended_at end) as at from erasure.erasures where not is_dry_run`,
+    `select max(case when status = 'running' then now() else ended_at end) as at
+    from (
+      select status, ended_at from erasure.erasures where not is_dry_run
+      union all
+      select case when ended_at is null then 'running' end, ended_at from erasure.retention_runs
+    ) removals`,
   )
   return row?.at?.getTime()
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Counted } from '#ledger/erasures/erasures.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -8,6 +7,7 @@ import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
 import { uuidPattern } from '#schemas/uuid.js'
+import { createRowRemoval, manyHashes } from '../remove/rows.js'
 import { addCounts, type Sought } from './sought.js'
 
 // What analysts' tables have of persons. Which tables have such columns ClickHouse itself is asked: so none is forgotten, kept marts and
@@ -17,22 +17,16 @@ type Table = { table: string /** An expression: the names in a row, in lower cas
 
 const isMergeTree = `table in (select name from system.tables where database = {database:String} and engine like '%MergeTree%')`
 
-/** Ten thousand persons are a megabyte of hashes. */
-const manyHashes = { max_query_size: '67108864', max_ast_elements: '10000000', max_expanded_ast_elements: '10000000' }
-
 export const createErasedTables = (
   clickhouse: ClickHouse,
   catalogue: Catalogue,
   place: { cluster?: string | undefined },
 ) => {
   const placed = placementOf(place)
+  const { everywhere, removeRows, untilPartsAreGone } = createRowRemoval(clickhouse, place)
   const fields = [
     ...new Set(typesOfPersons(catalogue).flatMap((type) => personFieldsOf(type).map(({ field }) => field))),
   ]
-
-  /** On a cluster, what each of its servers has; one that does not answer is an error. */
-  const everywhere = (table: string): string =>
-    place.cluster === undefined ? table : `clusterAllReplicas('${place.cluster}', ${table})`
 
   const findTables = async (): Promise<Table[]> => {
     const columns = await clickhouse.query<{ table: string; names: string[] }>(
@@ -81,11 +75,7 @@ export const createErasedTables = (
       const touched: string[] = []
       const removeFrom = async (table: string, rows: string): Promise<void> => {
         touched.push(table)
-        // A lightweight delete would leave the rows on the disk for as long as nothing merges their part.
-        await clickhouse.command(
-          `alter table ${database}.${table}${placed.on} delete where org_id = '${sought.orgId}' and ${rows} settings mutations_sync = 2`,
-          manyHashes,
-        )
+        await removeRows(table, `org_id = '${sought.orgId}' and ${rows}`)
       }
       if (sought.whole.length > 0) {
         const tables = await countAll(sought)
@@ -126,34 +116,5 @@ export const createErasedTables = (
       manyHashes,
     )
     return rows.map(({ hash, count }) => ({ hash, count: Number(count) }))
-  }
-
-  // For eight minutes ClickHouse keeps a part that was replaced, and looks for such parts seldom where little happens.
-  async function untilPartsAreGone(tables: readonly string[], signal: AbortSignal): Promise<void> {
-    const onEach = (command: (table: string) => string) =>
-      Promise.all(tables.map((table) => clickhouse.command(command(table))))
-    const set = (change: string) => onEach((table) => `alter table ${database}.${table}${placed.on} ${change}`)
-    const replaced = await findReplaced(tables)
-    await set('modify setting old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 2')
-    try {
-      for (;;) {
-        const left = await findReplaced(tables)
-        // What merges have replaced since never had the rows.
-        if (![...left].some((part) => replaced.has(part))) return
-        await onEach((table) => `system start cleanup${placed.on} ${database}.${table}`)
-        await wait(500, undefined, { signal })
-      }
-    } finally {
-      await set('reset setting old_parts_lifetime, cleanup_delay_period, max_cleanup_delay_period')
-    }
-  }
-  /** Parts that are on a disk though others have replaced them, on every server. */
-  async function findReplaced(tables: readonly string[]): Promise<Set<string>> {
-    const rows = await clickhouse.query<{ part: string }>(
-      `select concat(hostName(), ' ', table, ' ', name) as part from ${everywhere('system.parts')}
-      where database = {database:String} and table in {tables:Array(String)} and not active`,
-      { database, tables },
-    )
-    return new Set(rows.map(({ part }) => part))
   }
 }

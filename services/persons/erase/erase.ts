@@ -1,13 +1,13 @@
 import { type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, nameOfAll, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
-import { findTopicConfigs, keepTopicConfigs } from '#ledger/erasures/topic-configs.js'
+import { keptConfigs } from '#ledger/erasures/topic-configs.js'
 import { findGenerations } from '#ledger/layout/layout.js'
 import { closeOrg } from '#ledger/organisations.js'
 import { endWaitsWith } from '#ledger/waiting/of-persons.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
-import { type KeptConfigs, removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
+import { removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
@@ -42,7 +42,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
     await noteStep(pool, idsOf(of), name)
   }
   const tables = createErasedTables(clickhouse, catalogue, deps.place)
-  await restoreConfigs({ kafka, kept: keptConfigs(deps, given) })
+  await restoreConfigs({ kafka, kept: keptConfigs(pool) })
 
   await step('who it is')
   const inTurn = createTurnstile(atOnce)
@@ -98,7 +98,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
     keys: new Set(names.isAcceptedTopic(here[0].topic) ? [] : here.map(({ key }) => key ?? '')),
     offsets: here.map(({ offset }) => offset),
   }))
-  await removeMessages({ ...deps, kept: keptConfigs(deps, real) }, removals, {
+  await removeMessages({ ...deps, kept: keptConfigs(pool) }, removals, {
     beforeCompaction: (until) => untilRead(deps, until),
     within: removedWithin,
     signal,
@@ -159,11 +159,3 @@ const noteRemoved = async ({ pool }: EraseDeps, real: readonly Erasure[], named:
     submitted.map(({ topic, partition, offset }) => ({ topic, partition, offset })),
   )
 }
-
-/** The settings of topics are kept with the first erasure of the run. */
-const keptConfigs = ({ pool }: EraseDeps, [first]: readonly Erasure[]): KeptConfigs => ({
-  load: () => findTopicConfigs(pool),
-  keep: async (configs) => {
-    if (first) await keepTopicConfigs(pool, first.erasureId, configs)
-  },
-})

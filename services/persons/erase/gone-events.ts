@@ -1,15 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { findCursor } from '#ledger/cursors.js'
 import type { Erasure } from '#ledger/erasures/erasures.js'
-import { type Generation, toDecide } from '#ledger/layout/layout.js'
+import type { Generation } from '#ledger/layout/layout.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { groupBy } from '#platform/group-by.js'
-import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
-import { placeOf } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
-import { stretchesOf } from '#platform/kafka/read-topics.js'
-import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
@@ -17,7 +12,8 @@ import { quote } from '#schemas/derive/clickhouse/columns.js'
 import * as names from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import { maskedFieldsOf, staysWithoutPerson } from '#schemas/persons/about-persons.js'
-import { columnsOf, hasVersions, type RecordType } from '#schemas/record.js'
+import { columnsOf, type RecordType } from '#schemas/record.js'
+import { holdingLanes } from '../remove/holding-lanes.js'
 import type { Named } from './read-topics.js'
 import type { WhoIsNamed } from './who-is-named.js'
 
@@ -34,7 +30,6 @@ export type GoneDeps = {
 
 // While the lanes of a type are held, its uploads wait.
 const keysAtOnce = 2_000
-const heldAtMost = 8_000
 
 /**
  * Takes persons out of the accepted topics: the newest event of each of their records is followed by one without a value, or, where the record
@@ -126,52 +121,6 @@ const withoutPerson = (type: RecordType, event: AcceptedEvent): AcceptedEvent =>
   const columns = columnsOf(type)
   const masked = maskedFieldsOf(type).filter((field) => columns[field]?.required === false)
   return { ...event, ...Object.fromEntries(masked.map((field) => [field, null])), version: event.version + 1 }
-}
-
-/**
- * Runs work while integrity decides nothing of a type, and all that it has decided is published and stored: so that what the work publishes is
- * behind every older event of a record, and before every newer one.
- */
-const holdingLanes = async (deps: GoneDeps, type: RecordType, work: () => Promise<void>): Promise<void> => {
-  const generation = toDecide(deps.generations)
-  // Interactions come once: there is no newer event of one.
-  if (!hasVersions(type) || !generation) return work()
-  const topic = names.submittedTopic(type.type, generation.generation)
-  for (;;) {
-    const isDone = await inTransaction(deps.pool, async (connection) => {
-      const nexts = new Map<string, number>()
-      for (let partition = 0; partition < generation.submittedPartitions; partition++)
-        nexts.set(placeOf({ topic, partition }), (await findCursor(connection, { topic, partition }))?.next ?? 0)
-      if (!(await isStored(deps, type, generation.generation, nexts))) return false
-      await work()
-      return true
-    })
-    if (isDone) return
-    await wait(1_000, undefined, { signal: deps.signal })
-  }
-}
-
-/** Waits for a moment until what is decided is published and in ClickHouse. */
-const isStored = async (
-  { kafka, signal }: GoneDeps,
-  type: RecordType,
-  generation: number,
-  nexts: ReadonlyMap<string, number>,
-): Promise<boolean> => {
-  const accepted = names.acceptedTopic(type.type)
-  for (const deadline = performance.now() + heldAtMost; performance.now() < deadline; ) {
-    signal.throwIfAborted()
-    const published = await committedByPlace(kafka, [
-      { groupId: names.integrityGroupOf(type.type, generation), topics: [names.submittedTopic(type.type, generation)] },
-    ])
-    if ([...nexts].every(([place, next]) => (published.get(place) ?? 0) >= next)) {
-      const stored = await committedByPlace(kafka, [{ groupId: names.sinkGroupOf(type.type), topics: [accepted] }])
-      const ends = await stretchesOf(kafka, [accepted])
-      if (ends.every((end) => (stored.get(placeOf(end)) ?? 0) >= end.until || end.until === end.from)) return true
-    }
-    await wait(50, undefined, { signal })
-  }
-  return false
 }
 
 /** The keys of those records whose newest version names one of the persons. */

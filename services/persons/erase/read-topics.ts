@@ -123,7 +123,7 @@ export const endsOf = (stretches: readonly Stretch[]): Map<string, number> =>
   new Map(stretches.map((stretch) => [placeOf(stretch), stretch.until]))
 
 /** Before messages had keys of their own, the log's were named by the organisation, and refusals by the batch. */
-const hasSharedKey = (topic: string, key: string | null): boolean => {
+export const hasSharedKey = (topic: string, key: string | null): boolean => {
   const parts = (key ?? '').split('/').length
   if (topic.startsWith(names.submittedTopic(''))) return parts < 2
   return (topic === names.rejectedTopic || topic === names.waitingTopic) && parts < 3

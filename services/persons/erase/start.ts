@@ -8,6 +8,7 @@ import type { createPatience } from '#platform/process/patience.js'
 import { periodically } from '#platform/process/periodically.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { startRetaining } from '../retention/work.js'
 import { takeUpErasures } from './known-before.js'
 import { eraseAsked } from './work.js'
 
@@ -15,7 +16,7 @@ import { eraseAsked } from './work.js'
 const lookEvery = 2_000
 const longestPause = 10 * 60_000
 
-/** Forgets whom it is asked to, for as long as the service runs. */
+/** Forgets whom it is asked to, and removes what is too old, for as long as the service runs. */
 export const startErasing = async (deps: {
   pool: Pool
   kafka: Kafka
@@ -48,10 +49,11 @@ export const startErasing = async (deps: {
     if (await eraseAsked(turn)) [pause, notBefore] = [lookEvery, 0]
   }
   const looking = periodically({ name: 'erasures', everyMs: lookEvery, work, log })
+  const retaining = startRetaining(turn)
   return {
     stop: async () => {
       over.abort(new Error('the service stops'))
-      await looking.stop()
+      await Promise.all([looking.stop(), retaining.stop()])
       await producer.close()
       await clickhouse.close()
     },

@@ -2,16 +2,14 @@ import * as ledger from '#ledger/erasures/erasures.js'
 import { type Erasure, endErasure, noteErasure } from '#ledger/erasures/erasures.js'
 import { openGate } from '#ledger/erasures/gates.js'
 import { reasonOf } from '#platform/health/health.js'
-import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
-import { firstRow } from '#platform/postgres/rows.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
+import { ifFirst } from '../remove/if-first.js'
 import { type EraseDeps, erase } from './erase.js'
 import { checkErased, signProof } from './prove.js'
 import { tellOthers } from './tell-others.js'
 
 const mostAtOnce = 10_000
 const againAfter = 3_600
-// Of all services, one erases: Kafka's topics have one set of settings.
-const lock = 7_270_011
 
 /** Does what erasures are asked for, all that there are at once; resolves to whether all of them have ended. */
 export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
@@ -19,18 +17,8 @@ export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
   await ledger.reopenErasures(pool, againAfter)
   const asked = await ledger.runningErasures(pool, mostAtOnce)
   if (asked.length === 0) return true
-  const connection = await pool.connect()
-  try {
-    if (!(await isFirst(connection))) return true
-    return await eraseAll(deps, asked)
-  } finally {
-    await connection.query('select pg_advisory_unlock($1)', [lock]).catch(() => {})
-    connection.release()
-  }
+  return (await ifFirst(pool, () => eraseAll(deps, asked))) ?? true
 }
-
-const isFirst = async (connection: Connection): Promise<boolean> =>
-  (await firstRow<{ held: boolean }>(connection, 'select pg_try_advisory_lock($1) as held', [lock]))?.held ?? false
 
 const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boolean> => {
   const { pool, log } = deps

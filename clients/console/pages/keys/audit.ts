@@ -77,6 +77,10 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
       return html`Erasure ${id} asked for: ${rest.mode}${rest.dry_run ? ', only counting' : ''}`
     case 'erasure_ended':
       return html`Erasure ${id} ended: ${rest.status}`
+    case 'retention_set':
+      return `Records of ${subject} are kept for ${rest.keep}`
+    case 'retention_dropped':
+      return `The rule for how long records of ${subject} are kept is dropped`
     case 'limits_set':
       return `Limits set: ${Object.entries(rest)
         .map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${value === null ? 'as for everybody' : inline(value)}`)
