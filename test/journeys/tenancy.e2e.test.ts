@@ -123,10 +123,11 @@ const auditOf = async ({ uploader, name }: Organisation): Promise<Answer<unknown
   return { ...answer, body: body.done.filter(({ org }) => org !== name) }
 }
 /** What is wrong with an organisation's own chain where another one's head is asked for. */
-const withHead = async (head: string | undefined): Promise<Answer<unknown>> => {
-  const { body, ...answer } = await uploader.get<{ problem: unknown }>(`/v1/audit/verification?head=${head}`)
+const withHead = async (head: string): Promise<Answer<unknown>> => {
+  const { body, ...answer } = await quiet.uploader.get<{ problem: unknown }>(`/v1/audit/verification?head=${head}`)
   return { ...answer, body: body.problem }
 }
+const { head: ownedHead } = await operate<{ head: string }>(['audit', 'verify', '--org', owner.name])
 const idOfKey = ({ key }: Organisation): string => key.split('_')[1] ?? ''
 const withoutDays = ({ body, ...answer }: Answer<Days>) => ({ ...answer, body: body.days })
 const retry = (filter: object) =>
@@ -242,7 +243,7 @@ const walks: Record<string, Walk> = {
   // Nobody's name but one's own, whatever the owner did.
   'GET /v1/audit': { foreign: () => auditOf(quiet), absent: () => auditOf(mute) },
   'GET /v1/audit/verification': {
-    foreign: async () => withHead((await owner.uploader.get<{ head: string }>('/v1/audit/verification')).body.head),
+    foreign: () => withHead(ownedHead),
     absent: () => withHead('0'.repeat(64)),
   },
   'POST /v1/keys': {

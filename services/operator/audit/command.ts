@@ -2,13 +2,14 @@ import type { Command } from 'commander'
 import { type Audit, listAudit } from '#ledger/audit.js'
 import { type AuditChain, asVerification, exportAudit, verifyAudit, verifyAudits } from '#ledger/audit-chain.js'
 import { reasonOf } from '#platform/health/health.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
 import type { AuditProblem } from '#schemas/endpoints/access/audit.js'
 import { readCount, readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { examples, examplesAnd, type Session } from '../command/session.js'
 import { toDistance, toTable } from '../command/table.js'
 
-type ListOptions = { org?: string; most: string; json?: boolean }
+type ListOptions = { org?: string; limit: string; json?: boolean }
 type VerifyOptions = { org?: string; head?: string; json?: boolean }
 
 /** What was done with keys, limits and records: to look at, to check, and to hand to somebody who checks it. */
@@ -18,9 +19,9 @@ export const addAudit = (program: Command, session: Session): void => {
     .command('list')
     .description('show what was done with keys, limits and records, the newest first')
     .option('--org <id>', 'only what concerns one organisation')
-    .option('--most <number>', 'how many entries', '50')
+    .option('--limit <number>', 'how many entries', '50')
     .option('--json', 'one line for each: at, org, action, subject, actor, request_id, details, chain, redacted')
-    .addHelpText('after', examples('audit list --org acme', 'audit list --most 500 --json'))
+    .addHelpText('after', examples('audit list --org acme', 'audit list --limit 500 --json'))
     .action((options: ListOptions) => list(options, session))
   audit
     .command('verify')
@@ -43,8 +44,8 @@ Each organisation has a chain of its own. A head stands for all entries before i
 the newest entries cannot be cut off unnoticed.
 Exit code: 0 all chains hold, 1 one does not, 2 that could not be found out.`
 
-const list = async ({ org, most, json }: ListOptions, session: Session): Promise<void> => {
-  const part = { most: readCount(most, '--most takes a whole number from 1 on', 1) }
+const list = async ({ org, limit, json }: ListOptions, session: Session): Promise<void> => {
+  const part = { most: readCount(limit, '--limit takes a whole number from 1 on', 1) }
   const found = await session.withParts(['pool'], ({ pool }) => listAudit(pool, org ? readOrg(org) : null, part))
   if (json) {
     for (const entry of found) session.print(JSON.stringify(asLine(entry)))
@@ -116,6 +117,10 @@ const problems: Readonly<Record<AuditProblem, string>> = {
 }
 
 const exportAll = ({ org }: { org: string }, session: Session): Promise<void> =>
-  session.withParts(['pool'], async ({ pool }) => {
-    for await (const entry of exportAudit(pool, readOrg(org))) session.print(JSON.stringify(entry))
-  })
+  session.withParts(['pool'], ({ pool }) =>
+    inTransaction(pool, async (connection) => {
+      // All of it as of one moment: what is pruned meanwhile would leave a gap.
+      await connection.query('set transaction isolation level repeatable read, read only')
+      for await (const entry of exportAudit(connection, readOrg(org))) session.print(JSON.stringify(entry))
+    }),
+  )

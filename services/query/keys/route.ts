@@ -13,7 +13,7 @@ import * as endpoints from '#schemas/endpoints/access/keys.js'
 import type { Reads } from '../reads.js'
 import type { KeyActions, KeyChanger } from './actions.js'
 
-export type KeyDeps = { catalogue: Catalogue; keys: KeyActions; consoleReads: Reads; now: () => number }
+export type KeyDeps = { catalogue: Catalogue; keys: KeyActions; auditReads: Reads; now: () => number }
 
 /**
  * Keys and what was done with them: of one's own organisation, for a key with keys:manage, and of every organisation, for operators.
@@ -102,7 +102,7 @@ export const addKeys = (app: FastifyInstance, deps: KeyDeps): void => {
     return { done, next_cursor }
   }
   const verify = async (org: string, { head }: { head?: string }) => {
-    const verified = await deps.consoleReads(org, () => actions.verifyAudit(org, head))
+    const verified = await deps.auditReads(org, () => actions.verifyAudit(org, head))
     return 'error' in verified ? verified : asVerification(verified)
   }
   const byId = { reads: { cursor: readId } }

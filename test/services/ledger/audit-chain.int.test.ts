@@ -18,6 +18,7 @@ import { sharedParts } from '../../support/shared-parts.js'
 
 const { pool } = await openMigratedDatabase(20)
 
+const nobody = '00000000-0000-0000-0000-000000000000'
 let orgs = 0
 const newOrg = () => `org-${++orgs}`
 const note = (org: string, subject = 'k', db: Parameters<typeof noteAudit>[0] = pool) =>
@@ -129,14 +130,18 @@ describe('the chain', () => {
       from auth.audit before where a.audit_id = ${at(2)} and before.audit_id = ${at(1)}`,
       org,
     )
+    await note(org, randomUUID())
+    await pool.query(`update auth.audit set subject = '${nobody}' where audit_id = ${at(3)}`, [org])
     const check = async () => {
       const lines: string[] = []
       for await (const entry of exportAudit(pool, org)) lines.push(`${JSON.stringify(entry)}\n`)
       return spawnSync('python3', ['-c', program], { input: lines.join(''), encoding: 'utf8' })
     }
     const { head } = await verifyAudit(pool, org)
-    expect(await check()).toMatchObject({ status: 0, stdout: `3 entries, head ${head}\n` })
+    expect(await check()).toMatchObject({ status: 0, stdout: `4 entries, head ${head}\n` })
     await tamper(`update auth.audit set subject = 'somebody else' where audit_id = ${at(1)}`, org)
+    expect(await check()).toMatchObject({ status: 1, stderr: expect.stringContaining('entry 2 ') })
+    await tamper(`update auth.audit set salt = null, redacted_at = now() where audit_id = ${at(1)}`, org)
     expect(await check()).toMatchObject({ status: 1, stderr: expect.stringContaining('entry 2 ') })
     await tamper(`delete from auth.audit where audit_id = ${at(1)}`, org)
     expect(await check()).toMatchObject({ status: 1, stderr: expect.stringContaining('entry 2 ') })
@@ -163,7 +168,7 @@ describe('what is found', () => {
     const org = await orgWith(3)
     await tamper(`update auth.audit set content_sha256 = sha256('x') where audit_id = ${at(1)}`, org)
     await tamper(
-      `update auth.audit set subject = '00000000-0000-0000-0000-000000000000', salt = null, redacted_at = now(),
+      `update auth.audit set subject = '${nobody}', salt = null, redacted_at = now(),
         chain = sha256(previous || content_sha256) where audit_id = ${at(1)}`,
       org,
     )
@@ -220,7 +225,7 @@ describe('what is lawful', () => {
     for (const change of [
       `update auth.audit set subject = 'x' where org_id = $1`,
       `update auth.audit set subject = gen_random_uuid()::text where org_id = $1`,
-      `update auth.audit set subject = '00000000-0000-0000-0000-000000000000' where org_id = $1`,
+      `update auth.audit set subject = '${nobody}' where org_id = $1`,
       `update auth.audit set details = '{}' where org_id = $1 and details <> '{}'`,
       `update auth.audit set chain = '' where org_id = $1`,
       `update auth.audit set salt = null, redacted_at = now() where org_id = $1`,
@@ -290,7 +295,6 @@ describe('what is lawful', () => {
     const salt = await saltOf(pool, org)
     const hashes = [hashOfName(salt, ann).toString('hex')]
     await removeFromPostgres(pool, { orgId: org, salt, persons: new Map([['an erasure', hashes]]) })
-    const nobody = '00000000-0000-0000-0000-000000000000'
     expect(await listAudit(pool, org, { most: 9 })).toMatchObject([
       { redacted: true, details: { records: 2, ids: [nobody, bob] } },
       { redacted: false, subject: bob },

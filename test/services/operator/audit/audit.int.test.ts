@@ -11,7 +11,7 @@ it('lists, verifies and exports what was done, and says by its exit code what wa
   expect(await audit('verify')).toMatchObject({ stdout: '0 of 0 chains hold', exitCode: 0 })
   for (const subject of ['k1', 'k2', 'k3']) await note('acme', subject)
   await note('other', 'k4')
-  const list = await audit('list', '--org', 'acme', '--most', '2', '--json')
+  const list = await audit('list', '--org', 'acme', '--limit', '2', '--json')
   const listed = list.stdout.split('\n').map((line) => JSON.parse(line))
   expect(listed).toMatchObject([{ subject: 'k3', actor: 'weir command', redacted: false }, { subject: 'k2' }])
   expect((await audit('list')).stdout).toMatch(/WHEN +ORG +WHAT +OF +BY +CHAIN\n.* other +key_revoked +k4 /)
