@@ -1,6 +1,7 @@
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, type Database, rowsOf } from '#platform/postgres/rows.js'
 import type { AuditProblem } from '#schemas/endpoints/access/audit.js'
+import { nobody } from '#schemas/uuid.js'
 
 // The hash chain over auth.audit, one for each organisation. Triggers make it (migrations/auth/0008_audit_chain.sql); here it is checked,
 // handed out for others to check, and cut off where its oldest rows are too old.
@@ -16,8 +17,6 @@ export type AuditChain = {
   head: string | null
   problem: { what: AuditProblem; at: Date | null; chain: string | null } | null
 }
-
-const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The chains of all organisations that have one, each computed again. */
 export const verifyAudits = (db: Database): Promise<AuditChain[]> => verify(db, null)
