@@ -66,6 +66,9 @@ export const derivedId = (...parts: string[]): string => {
 }
 
 const anyUuid = /[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}/g
+/** Nobody's: it stands where an erased person's was. */
+export const nobody = '00000000-0000-0000-0000-000000000000'
+
 /** The same for Postgres and ClickHouse. */
 export const uuidPattern = anyUuid.source
 

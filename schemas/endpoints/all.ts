@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue.js'
-import { listAudit, listOwnAudit } from './access/audit.js'
+import { listAudit, listOwnAudit, verifyAudit, verifyOwnAudit } from './access/audit.js'
 import * as keys from './access/keys.js'
 import { limitOrganisation, listOrganisations, rankOrganisations, readSystem } from './access/organisations.js'
 import { readFeed, readFeeds } from './downstream/feeds.js'
@@ -77,6 +77,7 @@ export const fixedEndpoints = [
   keys.rotateOwnKey,
   keys.revokeOwnKey,
   listOwnAudit,
+  verifyOwnAudit,
   listOrganisations,
   limitOrganisation,
   rankOrganisations,
@@ -87,6 +88,7 @@ export const fixedEndpoints = [
   keys.rotateKey,
   keys.revokeKey,
   listAudit,
+  verifyAudit,
   readHealth,
   readReadiness,
   readMetrics,

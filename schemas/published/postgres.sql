@@ -56,9 +56,10 @@ create table auth.api_keys (
 create index api_keys_org_id on auth.api_keys (org_id);
 
 -- What was done with an organisation's keys, limits and records, and by whom; written in the transaction that does it.
--- No secret stands here. Pruned by age.
+-- No secret stands here. Only new rows come, each chained to the one before; the oldest are pruned by age.
 create table auth.audit (
-  audit_id bigint not null default nextval('auth.audit_ids'::regclass),
+  -- In the order of the chain.
+  audit_id bigint not null,
   -- Whose keys, limits or records they are.
   org_id text not null,
   at timestamptz(3) not null default now(),
@@ -73,8 +74,22 @@ create table auth.audit (
   request_id uuid,
   -- The rest, a few words and numbers.
   details jsonb not null default '{}'::jsonb,
+  -- What one request cancels in several steps is noted once for each, from 0 on; 0 for all else.
+  step integer not null default 0,
+  -- Random bytes, so that nobody finds out a content by guessing; null: destroyed, since an id was taken out of the
+  -- row.
+  salt bytea,
+  -- SHA-256 of the salt and of what auth.audit_content says, from when the row was written.
+  content_sha256 bytea not null,
+  -- The chain of the row before, of the same organisation; empty in the first row.
+  previous bytea not null,
+  -- SHA-256 of previous and content_sha256: the newest one stands for all rows before it.
+  chain bytea not null,
+  -- When the id of an erased person was taken out of the row.
+  redacted_at timestamptz(3),
   constraint audit_pkey primary key (audit_id),
-  constraint audit_once unique (request_id, action, org_id)
+  constraint audit_has_no_fork unique (org_id, previous),
+  constraint audit_once unique (request_id, action, org_id, step)
 );
 create index audit_at on auth.audit (at);
 create index audit_of_organisation on auth.audit (org_id, audit_id);
@@ -638,6 +653,104 @@ create table query.saved_queries (
   constraint saved_queries_pkey primary key (org_id, name),
   constraint saved_queries_name_check check (char_length(name) >= 1 and char_length(name) <= 60)
 );
+
+-- What is hashed of a row: the same text wherever and whenever it is asked for.
+create function auth.audit_content(entry auth.audit) returns text language sql stable as $function$
+  select jsonb_build_object(
+    'id', entry.audit_id, 'org', entry.org_id,
+    'at', to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'actor', entry.actor, 'action', entry.action, 'subject', entry.subject,
+    'request_id', entry.request_id, 'details', entry.details
+  )::text
+$function$;
+
+-- Chains each new row to the newest one of its organisation; others that write of the same organisation wait.
+create function auth.chain_audit() returns trigger language plpgsql as $function$
+begin
+  -- Until the transaction ends. The id comes after it, and so does the snapshot that the newest row is read in.
+  perform pg_advisory_xact_lock(hashtextextended('auth.audit ' || new.org_id, 0));
+  new.audit_id := nextval('auth.audit_ids');
+  new.step := case when new.action = 'waiting_cancelled' then (
+    select count(*) from auth.audit
+    where request_id = new.request_id and action = new.action and org_id = new.org_id
+  ) else 0 end;
+  return auth.chained(new, (
+    select chain from auth.audit where org_id = new.org_id order by audit_id desc limit 1
+  ));
+end
+$function$;
+create trigger audit_chained
+before insert on auth.audit
+for each row execute function auth.chain_audit();
+
+-- A row as it stands in the chain behind the row that has this chain.
+create function auth.chained(entry auth.audit, before bytea) returns auth.audit language plpgsql as $function$
+begin
+  entry.salt := uuid_send(gen_random_uuid());
+  entry.content_sha256 := sha256(entry.salt || convert_to(auth.audit_content(entry), 'UTF8'));
+  entry.previous := coalesce(before, '');
+  entry.chain := sha256(entry.previous || entry.content_sha256);
+  entry.redacted_at := null;
+  return entry;
+end
+$function$;
+
+-- Lets only lawful changes through: a guard against mistakes, not against a superuser, whose changes "weir audit
+-- verify" finds.
+create function auth.guard_audit() returns trigger language plpgsql as $function$
+declare
+  uuid constant text := '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
+  ids constant text[] := array['subject', 'details'];
+  was text;
+  now_is text;
+begin
+  if tg_op = 'UPDATE' then
+    was := old.subject || ' ' || old.details::text;
+    now_is := new.subject || ' ' || new.details::text;
+    if to_jsonb(new) - ids = to_jsonb(old) - ids
+      and regexp_replace(was, uuid, '', 'g') = regexp_replace(now_is, uuid, '', 'g')
+      and not exists (
+        select
+        from regexp_matches(was, uuid, 'g') with ordinality as former (id, place)
+        full join regexp_matches(now_is, uuid, 'g') with ordinality as later (id, place) using (place)
+        where former.id is distinct from later.id
+          and later.id is distinct from array['00000000-0000-0000-0000-000000000000']
+      )
+    then
+      if was <> now_is then
+        new.salt := null;
+        new.redacted_at := coalesce(old.redacted_at, now());
+      end if;
+      return new;
+    end if;
+  elsif coalesce(current_setting('weir.audit', true), '') in ('prune', 'delete') then
+    return old;
+  end if;
+  raise exception 'auth.audit is append-only: no row is changed or removed'
+    using errcode = 'restrict_violation',
+      hint = 'The oldest rows are pruned by AUDIT_RETENTION_DAYS; what else is lawful the migration 0009_audit_chain.sql says.';
+end
+$function$;
+create trigger audit_guarded
+before delete or update on auth.audit
+for each row execute function auth.guard_audit();
+create trigger audit_not_truncated
+before truncate on auth.audit for each statement execute function auth.guard_audit();
+
+create function auth.guard_pruning() returns trigger language plpgsql as $function$
+begin
+  if current_setting('weir.audit', true) = 'prune' and exists (
+    select
+    from (select org_id, max(audit_id) as audit_id from gone group by org_id) as newest
+    join auth.audit a on a.org_id = newest.org_id and a.audit_id < newest.audit_id
+  ) then
+    raise exception 'auth.audit is pruned from its oldest row on, without a gap' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end
+$function$;
+create trigger audit_pruned
+after delete on auth.audit referencing old table as gone for each statement execute function auth.guard_pruning();
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

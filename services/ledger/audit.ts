@@ -53,7 +53,15 @@ export const isDoneBefore = (error: unknown): boolean =>
 /** An actor as people see it: a key with its name, or the command line. */
 export type KnownActor = { actor: string; name: string | null; isOperator: boolean }
 
-export type Audit = Required<NewAudit> & { id: number; at: Date; requestId: string | null; by: KnownActor }
+export type Audit = Required<NewAudit> & {
+  id: number
+  at: Date
+  requestId: string | null
+  by: KnownActor
+  /** Its hash in the chain, in hexadecimal digits. */
+  chain: string
+  redacted: boolean
+}
 
 /** An actor in a statement, from its id and from the row of auth.api_keys that has this id, if there is one. */
 export const actorSql = (id: string, key: string): string =>
@@ -70,7 +78,7 @@ export const listAudit = (
   rowsOf(
     db,
     `select a.audit_id as id, a.org_id as org, a.at, a.action, a.subject, a.request_id as "requestId", a.details,
-      ${actorSql('a.actor', 'k')} as by
+      encode(a.chain, 'hex') as chain, a.redacted_at is not null as redacted, ${actorSql('a.actor', 'k')} as by
     from auth.audit a
     left join auth.api_keys k on k.key_id = a.actor
     where ($1::text is null or a.org_id = $1) and ($2::bigint is null or a.audit_id < $2)

@@ -5,6 +5,7 @@ import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/con
 import { inSteps } from '#platform/process/periodically.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { typeOfSubmitted } from '#schemas/derive/names.js'
+import { countPrunableAudit, pruneAudit } from './audit-chain.js'
 import { holdCursor, markPruned } from './cursors.js'
 import { pruneLimitHits } from './organisations.js'
 import { pruneOrders } from './retries/orders.js'
@@ -140,7 +141,7 @@ export const createRetention = (deps: {
         keyed_interactions: verdicts ? await countOld(pool, 'keyed_interactions', verdicts) : 0,
         keyed_requests: interactionVerdicts ? await countOld(pool, 'keyed_requests', interactionVerdicts) : 0,
         retries: retries ? await countOld(pool, 'retries', retries) : 0,
-        audit: audit ? await countOld(pool, 'audit', audit) : 0,
+        audit: audit ? await countPrunableAudit(pool, audit) : 0,
       }
     },
     prune: async (
@@ -174,7 +175,7 @@ export const createRetention = (deps: {
         await inSteps((most) => pruneOrders(pool, retries, most), { ...deps.steps, signal })
       }
       if (audit) {
-        pruned.audit = await pruneAll('audit', audit, signal)
+        pruned.audit = await prune('audit', (most) => pruneAudit(pool, audit, most), signal)
         await inSteps((most) => pruneLimitHits(pool, audit, most), { ...deps.steps, signal })
       }
       return pruned
@@ -184,28 +185,25 @@ export const createRetention = (deps: {
 
 /** Tables whose rows go by their age alone: the columns of their primary key, and when a row is from. */
 const byAge = {
-  keyed_interactions: { schema: 'integrity', key: 'org_id, interaction_id', time: 'recorded_at' },
-  keyed_requests: { schema: 'integrity', key: 'request_id, batch_id, place', time: 'decided_at' },
-  retries: { schema: 'integrity', key: 'batch_id, index', time: 'rejected_at' },
-  audit: { schema: 'auth', key: 'audit_id', time: 'at' },
+  keyed_interactions: { key: 'org_id, interaction_id', time: 'recorded_at' },
+  keyed_requests: { key: 'request_id, batch_id, place', time: 'decided_at' },
+  retries: { key: 'batch_id, index', time: 'rejected_at' },
 } as const
 type TableByAge = keyof typeof byAge
 
 /** Removes at most `most` rows from before a moment. Rows that another process is removing are left to that process. */
 export const pruneOld = (pool: Pool, table: TableByAge, before: Date, most: number): Promise<number> => {
-  const { schema, key, time } = byAge[table]
+  const { key, time } = byAge[table]
   return changedBy(pool, {
     name: `prune-${table}`,
     text: `
-      delete from ${schema}.${table}
+      delete from integrity.${table}
       where (${key}) in (
-        select ${key} from ${schema}.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked
+        select ${key} from integrity.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked
       )`,
     values: [before, most],
   })
 }
 
 export const countOld = (pool: Pool, table: TableByAge, before: Date): Promise<number> =>
-  countOf(pool, `select count(*) as count from ${byAge[table].schema}.${table} where ${byAge[table].time} < $1`, [
-    before,
-  ])
+  countOf(pool, `select count(*) as count from integrity.${table} where ${byAge[table].time} < $1`, [before])

@@ -8,6 +8,7 @@ import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
 import { addExport } from './analytics/export/command.js'
 import { addSql } from './analytics/sql.js'
+import { addAudit } from './audit/command.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
@@ -87,6 +88,7 @@ const createProgram = (session: Session): Command => {
   for (const add of [addKeysIssue, addKeysList, addKeysRename, addKeysRotate, addKeysRevoke]) add(keys, session)
 
   addOrgs(program, session)
+  addAudit(program, session)
   addAnalysts(program, session)
   addSql(program, session)
   addSegments(program, session)

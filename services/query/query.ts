@@ -65,10 +65,13 @@ const ofSql: ReadBounds = { atOnce: 6, ofOne: 2 }
 const ofFeeds: ReadBounds = { atOnce: 8, ofOne: 4 }
 // An export reads all tables of an organisation that name persons, and is sent for as long as its receiver takes.
 const ofPersons: ReadBounds = { atOnce: 2, ofOne: 1 }
+// To verify 100 000 entries of the audit takes Postgres one to three seconds.
+const ofAudit: ReadBounds = { atOnce: 2, ofOne: 1 }
 // A question uses one connection to Postgres at a time. So there is one for each that may run, whatever the others do: those about
-// rejections, those of the console, those about waiting records, feeds, exports of persons. The last three are for what is short and has no bounds: orders of
+// rejections, those of the console, those about waiting records, feeds, exports of persons, the audit. The last three are for what is short and has no bounds: orders of
 // retries, keys, organisations.
-const mostConnections = usual.atOnce + usual.atOnce + ofWaiting.atOnce + ofFeeds.atOnce + ofPersons.atOnce + 3
+const mostConnections =
+  usual.atOnce + usual.atOnce + ofWaiting.atOnce + ofFeeds.atOnce + ofPersons.atOnce + ofAudit.atOnce + 3
 // To ClickHouse, for each of rejections, journeys, interactions, topics, marts, feeds, what is looked for, what was decided and what operators
 // look at: a journey asks several things at once.
 const share = 10
@@ -208,6 +211,7 @@ export const openQuery = (
       findOffsets: createFindOffsets({ ...deps, now: () => performance.now() }),
     }),
     keys: createKeyActions(pool, catalogue),
+    auditReads: createReads(30_000, 'the audit', ofAudit),
     operators: createOperatorActions(pool),
     orgFigures: createOrgFigures({ pool, catalogue, clickhouse: boundedReader(withShare(clickhouse)) }),
     systemState: createSystemState({ ...deps, pool, clickhouse: boundedReader(withShare(clickhouse)) }),

@@ -201,12 +201,19 @@ describe('the console', () => {
 
     await page.getByRole('link', { name: 'What was done' }).last().click()
     await page.getByRole('heading', { level: 1, name: 'What was done' }).waitFor()
+    await page.getByText(/The chain holds: \d+ entries/).waitFor()
     const done = page.getByRole('region', { name: 'What was done' })
     await done.getByText('called the new tills (was the tills)').waitFor()
     await done
       .getByText(/Key .* revoked/)
       .first()
       .waitFor()
+    expect(await findBarriers(page)).toEqual([])
+
+    const problem = { what: 'removed', at: '2026-01-31T08:00:00.000Z', chain: '3f' }
+    await page.route('**/v1/audit/verification', (route) => route.fulfill({ json: { holds: false, problem } }))
+    await page.reload()
+    await page.getByRole('alert').getByText('The chain does not hold. Entries are missing').waitFor()
     expect(await findBarriers(page)).toEqual([])
   })
 

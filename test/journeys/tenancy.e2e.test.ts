@@ -122,6 +122,12 @@ const auditOf = async ({ uploader, name }: Organisation): Promise<Answer<unknown
   const { body, ...answer } = await uploader.get<{ done: { org: string }[] }>('/v1/audit')
   return { ...answer, body: body.done.filter(({ org }) => org !== name) }
 }
+/** What is wrong with an organisation's own chain where another one's head is asked for. */
+const withHead = async (head: string): Promise<Answer<unknown>> => {
+  const { body, ...answer } = await quiet.uploader.get<{ problem: unknown }>(`/v1/audit/verification?head=${head}`)
+  return { ...answer, body: body.problem }
+}
+const { head: ownedHead } = await operate<{ head: string }>(['audit', 'verify', '--org', owner.name])
 const idOfKey = ({ key }: Organisation): string => key.split('_')[1] ?? ''
 const withoutDays = ({ body, ...answer }: Answer<Days>) => ({ ...answer, body: body.days })
 const retry = (filter: object) =>
@@ -236,6 +242,10 @@ const walks: Record<string, Walk> = {
   },
   // Nobody's name but one's own, whatever the owner did.
   'GET /v1/audit': { foreign: () => auditOf(quiet), absent: () => auditOf(mute) },
+  'GET /v1/audit/verification': {
+    foreign: () => withHead(ownedHead),
+    absent: () => withHead('0'.repeat(64)),
+  },
   'POST /v1/keys': {
     foreign: () => uploader.send('POST', '/v1/keys', JSON.stringify({ org: owner.name })),
     absent: () => uploader.send('POST', '/v1/keys', JSON.stringify({ org: 'nobody' })),
@@ -284,6 +294,10 @@ const walks: Record<string, Walk> = {
   'GET /v1/operator/audit': {
     foreign: () => uploader.get(`/v1/operator/audit?org=${owner.name}`),
     absent: () => uploader.get('/v1/operator/audit?org=nobody'),
+  },
+  'GET /v1/operator/audit/verification': {
+    foreign: () => uploader.get(`/v1/operator/audit/verification?org=${owner.name}`),
+    absent: () => uploader.get('/v1/operator/audit/verification?org=nobody'),
   },
   'POST /v1/operator/keys/{key_id}/rotate': {
     foreign: () => uploader.send('POST', `/v1/operator/keys/${idOfKey(owner)}/rotate`, '{}'),

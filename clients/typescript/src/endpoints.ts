@@ -817,6 +817,10 @@ export interface Audited {
   request_id: string | null
   /** a few words and numbers more; never a secret */
   details: Record<string, unknown>
+  /** a hash of this and of the one before it, in hexadecimal digits */
+  chain: string
+  /** whether the id of an erased person was taken out of it */
+  redacted: boolean
 }
 
 export interface Actor {
@@ -1406,6 +1410,32 @@ export interface Endpoints {
       next_cursor: string | null
     }
   }
+  'GET /v1/audit/verification': {
+    query: {
+      /** a head that you noted before, and that has to be in the chain */
+      head?: string | undefined
+    }
+    answer: {
+      /** whether nothing in it was changed, removed or put in */
+      holds: boolean
+      entries: number
+      /** those that the id of an erased person was taken out of */
+      redacted: number
+      /** when the first entry is from that is still kept; null where there is none */
+      from: string | null
+      /** the chain of the newest entry: it stands for all of them */
+      head: string | null
+      /** null where it holds */
+      problem: {
+        /** changed: the entry is not what it was; removed: entries before it are missing; forged: it was put in later; head_missing: no entry has the head that was asked for */
+        what: 'changed' | 'removed' | 'forged' | 'head_missing'
+        /** when the entry is from where the chain first breaks */
+        at: string | null
+        /** the chain of that entry */
+        chain: string | null
+      } | null
+    }
+  }
   'GET /v1/operator/organisations': {
     query: {
       /** only those whose id begins so */
@@ -1549,6 +1579,34 @@ export interface Endpoints {
       done: Audited[]
       /** null on the last page */
       next_cursor: string | null
+    }
+  }
+  'GET /v1/operator/audit/verification': {
+    query: {
+      /** the organisation */
+      org: string
+      /** a head that you noted before, and that has to be in the chain */
+      head?: string | undefined
+    }
+    answer: {
+      /** whether nothing in it was changed, removed or put in */
+      holds: boolean
+      entries: number
+      /** those that the id of an erased person was taken out of */
+      redacted: number
+      /** when the first entry is from that is still kept; null where there is none */
+      from: string | null
+      /** the chain of the newest entry: it stands for all of them */
+      head: string | null
+      /** null where it holds */
+      problem: {
+        /** changed: the entry is not what it was; removed: entries before it are missing; forged: it was put in later; head_missing: no entry has the head that was asked for */
+        what: 'changed' | 'removed' | 'forged' | 'head_missing'
+        /** when the entry is from where the chain first breaks */
+        at: string | null
+        /** the chain of that entry */
+        chain: string | null
+      } | null
     }
   }
   'GET /healthz': {

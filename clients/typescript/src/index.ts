@@ -35,7 +35,7 @@ export type {
   RecordInteraction,
   RecordOptions,
 } from './interactions.js'
-export type { AuditEntry, AuditList, KeyOptions, Keys, NewOwnKey, OwnKey } from './keys.js'
+export type { AuditEntry, AuditList, AuditVerification, KeyOptions, Keys, NewOwnKey, OwnKey } from './keys.js'
 export type { ListOptions, TimeGiven } from './pages.js'
 export type { Erasures, ErasureWanted, UntilDoneOptions } from './persons/erasures.js'
 export type { Persons } from './persons/export.js'

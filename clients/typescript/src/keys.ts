@@ -1,6 +1,6 @@
 import type { Call, CallOptions } from './call.js'
 import type { AnswerTo, Audited, Endpoints, KeyListed, KeyMade } from './endpoints.js'
-import { eachOf, type ListOptions } from './pages.js'
+import { eachOf, type ListOptions, queryOf } from './pages.js'
 import { newKey } from './send.js'
 
 /** A key of your organisation, without its secret. */
@@ -11,6 +11,9 @@ export type NewOwnKey = KeyMade
 
 /** Something that was done with your organisation's keys, limits or records. */
 export type AuditEntry = Audited
+
+/** Whether what was done still stands as it was written. */
+export type AuditVerification = AnswerTo<'GET /v1/audit/verification'>
 
 /** For a key with the scope `keys:manage`: the keys of its organisation. */
 export type Keys = {
@@ -40,6 +43,8 @@ export type KeyOptions = CallOptions & {
 export type AuditList = {
   /** What was done, and by whom; the newest first. */
   list: (options?: ListOptions) => AsyncGenerator<AuditEntry, void, undefined>
+  /** Has its chain of hashes computed again; a `head` of an earlier answer also shows whether newer entries were cut off. */
+  verify: (asked?: { head?: string | undefined }, options?: CallOptions) => Promise<AuditVerification>
 }
 
 export const createKeys = (call: Call): Keys => {
@@ -62,4 +67,7 @@ export const createKeys = (call: Call): Keys => {
 
 export const createAudit = (call: Call): AuditList => ({
   list: (options = {}) => eachOf<AuditEntry>(call, { path: '/v1/audit', name: 'done' }, {}, options),
+  verify: async ({ head } = {}, options) =>
+    (await call({ method: 'GET', path: `/v1/audit/verification${queryOf({ head })}` }, options))
+      .json as AuditVerification,
 })

@@ -21,7 +21,7 @@ const optionsOf = (withValue: string, alone: string): Options => {
 
 /** The options of all commands: those behind which a value follows, and the others. A test compares them with the commands. */
 export const operatorOptions = optionsOf(
-  'about afterwards at code count delivery demo-key-file events examples expected expires file from grace history index keep key lanes limit missing mode name new-partitions org out ' +
+  'about afterwards at code count delivery demo-key-file events examples expected expires file from grace head history index keep key lanes limit missing mode name new-partitions org out ' +
     'partitions person record records rejections request requests scopes seed since state to type until url verdicts wait where with',
   'all all-versions csv deletes dry-run duplicates even-superseded json manage mend new-fields operator print quick restart strict yes',
 )

@@ -1,7 +1,7 @@
 import { manageKeys, readKeys } from '../../derive/scopes.js'
 import { answered, endpoint } from '../endpoint.js'
 import * as v from '../values.js'
-import { actor, ofOrganisation } from './keys.js'
+import { actor, notAnOrganisation, ofOrganisation, orgPattern } from './keys.js'
 
 // What was done with an organisation's keys, limits and records, and by whom.
 
@@ -39,9 +39,45 @@ const audited = v.named('Audited', {
   by: actor,
   request_id: v.nullable(v.uuid),
   details: v.anyObject('a few words and numbers more; never a secret'),
+  chain: v.text('a hash of this and of the one before it, in hexadecimal digits'),
+  redacted: v.flag('whether the id of an erased person was taken out of it'),
 })
 const page = { limit: v.limitTo(1000, 100), cursor: v.cursor }
 const answers = answered('A page.', v.object({ done: v.list(audited), next_cursor: v.nextCursor }))
+
+export const auditProblems = ['changed', 'removed', 'forged', 'head_missing'] as const
+export type AuditProblem = (typeof auditProblems)[number]
+
+const named = v.text('the organisation', { pattern: orgPattern, refusal: notAnOrganisation })
+const head = v.optional(
+  v.text('a head that you noted before, and that has to be in the chain', {
+    pattern: '^[0-9a-f]{64}$',
+    refusal: 'head must be a hash of 64 hexadecimal digits, as an earlier answer has it',
+  }),
+)
+const verified = answered(
+  'Whether it holds.',
+  v.object({
+    holds: v.flag('whether nothing in it was changed, removed or put in'),
+    entries: v.count(),
+    redacted: v.count('those that the id of an erased person was taken out of'),
+    from: v.nullable(v.instant, 'when the first entry is from that is still kept; null where there is none'),
+    head: v.nullable(v.text(), 'the chain of the newest entry: it stands for all of them'),
+    problem: v.nullable(
+      v.object({
+        what: v.oneOf(auditProblems, {
+          description:
+            'changed: the entry is not what it was; removed: entries before it are missing; forged: it was put in later; head_missing: no entry has the head that was asked for',
+        }),
+        at: v.nullable(v.instant, 'when the entry is from where the chain first breaks'),
+        chain: v.nullable(v.text(), 'the chain of that entry'),
+      }),
+      'null where it holds',
+    ),
+  }),
+)
+const aboutVerifying =
+  'Each entry holds a hash of itself and of the entry before it, so that none can be changed or removed unnoticed. Note the `head` now and then: asked with it later, the answer also says whether the newest entries were cut off. How to check it without Weir: docs/operations.md.'
 
 export const listOwnAudit = endpoint('GET', '/v1/audit', 'list-own-audit', 'keys', {
   summary: 'What was done with your keys, limits and records, and by whom; the newest first',
@@ -56,4 +92,21 @@ export const listAudit = endpoint('GET', '/v1/operator/audit', 'list-audit', 'op
   isForOperators: true,
   query: { org: ofOrganisation('only what concerns this organisation'), ...page },
   answers,
+})
+
+export const verifyOwnAudit = endpoint('GET', '/v1/audit/verification', 'verify-own-audit', 'keys', {
+  summary: 'Whether what was done still stands as it was written',
+  about: aboutVerifying,
+  scope: manageKeys,
+  query: { head },
+  answers: verified,
+})
+
+export const verifyAudit = endpoint('GET', '/v1/operator/audit/verification', 'verify-audit', 'operators', {
+  summary: 'Whether what was done with an organisation still stands as it was written',
+  about: aboutVerifying,
+  scope: readKeys,
+  isForOperators: true,
+  query: { org: named, head },
+  answers: verified,
 })

@@ -13,9 +13,10 @@ const seconds = (name: string, least: number) => {
 }
 const scopes = v.nullable(v.list(v.text()), 'null: all of them, as of a key that was issued without any')
 export const orgPattern = '^[a-z0-9][a-z0-9-]{0,62}$'
+export const notAnOrganisation = 'org must be the id of an organisation'
 /** A parameter that names an organisation. */
 export const ofOrganisation = (about: string) =>
-  v.optional(v.text(about, { pattern: orgPattern, refusal: 'org must be the id of an organisation' }))
+  v.optional(v.text(about, { pattern: orgPattern, refusal: notAnOrganisation }))
 
 /** As long as the column is; it begins with a character that is seen, and has none that moves the cursor. */
 export const keyNamePattern = '^[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]{0,99}$'

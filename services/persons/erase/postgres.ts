@@ -2,14 +2,12 @@ import { countingRemoval } from '#ledger/entities.js'
 import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
-import { uuidPattern } from '#schemas/uuid.js'
+import { nobody, uuidPattern } from '#schemas/uuid.js'
 import { countRowsOf, removeRowsOf } from './rows-of-organisation.js'
 import { addCounts, type Sought } from './sought.js'
 
 // What the services' tables have of persons. Which columns there are Postgres itself is asked: so none is forgotten. A UUID in a text is
 // replaced by one that is nobody's, so that a verdict or an audit row stays what it was, but for the person; a row whose own id it is goes.
-
-const nobody = '00000000-0000-0000-0000-000000000000'
 
 type Column = { table: string; column: string; type: 'text' | 'json' | 'jsonb' | 'uuid'; hasOrg: boolean }
 

@@ -48,6 +48,8 @@ export const countRowsOf = async (pool: Pool, orgId: string): Promise<Counted[]>
 
 export const removeRowsOf = async (pool: Pool, orgId: string): Promise<void> => {
   const touched = await inTransaction(pool, async (connection) => {
+    // Its audit goes with it, which nothing else may delete from.
+    await connection.query(`select set_config('weir.audit', 'delete', true)`)
     const changed: string[] = []
     for (const table of await findTables(connection))
       if ((await changedBy(connection, deleteSql(table), [orgId])) > 0) changed.push(table)

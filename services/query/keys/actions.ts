@@ -1,5 +1,6 @@
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
 import { type Doer, findMadeKey, isDoneBefore, listAudit } from '#ledger/audit.js'
+import { verifyAudit } from '#ledger/audit-chain.js'
 import * as ledger from '#ledger/keys.js'
 import { DeletedOrg, type ListPart } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
@@ -43,6 +44,8 @@ export const createKeyActions = (pool: Pool, catalogue: Catalogue) => {
     list: (filter: ledger.KeyFilter, part: ListPart) => ledger.listKeys(pool, filter, part).catch(unavailable),
     audit: (org: string | null, part: { before?: number | undefined; most: number }) =>
       listAudit(pool, org, part).catch(unavailable),
+    verifyAudit: (org: string, head?: string) =>
+      inTransaction(pool, (connection) => verifyAudit(connection, org, head), { queryTimeout: verifiesWithin }),
     issue: (by: KeyChanger, { org, name, scopes: wanted, lifetime }: Wanted) =>
       change(by, async (connection, manager) => {
         const scopes = keptScopes(wanted ?? (manager && wanted === undefined ? scopesUnlessSaid(manager.scopes) : null))
@@ -78,6 +81,9 @@ export const createKeyActions = (pool: Pool, catalogue: Catalogue) => {
       }),
   }
 }
+
+// Some millions of entries.
+const verifiesWithin = 60_000
 
 /** Ends the transaction of a change that is not to be. */
 class NotDone extends Error {

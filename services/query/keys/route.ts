@@ -4,14 +4,16 @@ import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import { requestError } from '#http/request-error.js'
 import { commandLine, type KnownActor } from '#ledger/audit.js'
+import { asVerification } from '#ledger/audit-chain.js'
 import { type KeyFilter, type KeyWithMakers, stateOf } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { listAudit, listOwnAudit } from '#schemas/endpoints/access/audit.js'
+import { listAudit, listOwnAudit, verifyAudit, verifyOwnAudit } from '#schemas/endpoints/access/audit.js'
 import * as endpoints from '#schemas/endpoints/access/keys.js'
+import type { Reads } from '../reads.js'
 import type { KeyActions, KeyChanger } from './actions.js'
 
-export type KeyDeps = { catalogue: Catalogue; keys: KeyActions; now: () => number }
+export type KeyDeps = { catalogue: Catalogue; keys: KeyActions; auditReads: Reads; now: () => number }
 
 /**
  * Keys and what was done with them: of one's own organisation, for a key with keys:manage, and of every organisation, for operators.
@@ -86,7 +88,7 @@ export const addKeys = (app: FastifyInstance, deps: KeyDeps): void => {
   const audit = async (org: string | null, { limit, cursor }: { limit: number; cursor?: number }, sees: Sees) => {
     const found = await actions.audit(org, { before: cursor, most: limit + 1 })
     const { shown, next_cursor } = pageOf(found, limit, ({ id }) => writeCursor([id]))
-    const done = shown.map(({ at, org, action, subject, by, requestId, details }) => ({
+    const done = shown.map(({ at, org, action, subject, by, requestId, details, chain, redacted }) => ({
       at,
       org,
       action,
@@ -94,8 +96,14 @@ export const addKeys = (app: FastifyInstance, deps: KeyDeps): void => {
       by: actorAnswer(by, sees),
       request_id: requestId,
       details,
+      chain,
+      redacted,
     }))
     return { done, next_cursor }
+  }
+  const verify = async (org: string, { head }: { head?: string }) => {
+    const verified = await deps.auditReads(org, () => actions.verifyAudit(org, head))
+    return 'error' in verified ? verified : asVerification(verified)
   }
   const byId = { reads: { cursor: readId } }
 
@@ -112,6 +120,7 @@ export const addKeys = (app: FastifyInstance, deps: KeyDeps): void => {
     on(endpoints.rotateOwnKey, own.rotate),
     on(endpoints.revokeOwnKey, own.revoke),
     on(listOwnAudit, ({ query }, request) => audit(callerOf(request).orgId, query, {}), byId),
+    on(verifyOwnAudit, ({ query }, request) => verify(callerOf(request).orgId, query)),
 
     on(endpoints.listKeys, ({ query: { org = null, ...query } }) => list(query, { org }), byLast),
     on(endpoints.issueKey, ({ body: { org, ...wanted } }, request, reply) =>
@@ -121,6 +130,7 @@ export const addKeys = (app: FastifyInstance, deps: KeyDeps): void => {
     on(endpoints.rotateKey, all.rotate),
     on(endpoints.revokeKey, all.revoke),
     on(listAudit, ({ query: { org = null, ...query } }) => audit(org, query, { seesOperators: true }), byId),
+    on(verifyAudit, ({ query: { org, ...query } }) => verify(org, query)),
   ])
 }
 

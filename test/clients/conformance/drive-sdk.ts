@@ -23,6 +23,7 @@ type Given = {
   keyId: string
   personId: string
   erasureId: string
+  head: string
   wanted: object
   name: string | null
   body: string
@@ -121,6 +122,8 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       return weir.keys.revoke(call.keyId, options)
     case 'audit.list':
       return allOf(weir.audit.list(options))
+    case 'audit.verify':
+      return weir.audit.verify({ head: call.head }, options)
     default:
       throw new Error(`the SDK cannot ${call.do}`)
   }

@@ -207,6 +207,7 @@ async def perform(call, url, key, is_scripted, is_aio):
             "keys.rename": ["keyId", "name"],
             "keys.rotate": ["keyId", "wanted"],
             "keys.revoke": ["keyId"],
+            "audit.verify": ["head"],
             "persons.export": ["personId"],
             "erasures.find": ["erasureId"],
             "erasures.untilDone": ["erasureId"],

@@ -49,8 +49,18 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
   }))
   const done: Record<string, unknown>[] = []
   const actorOf = ({ key_id, is_operator }: Caller) => ({ kind: is_operator ? 'operator' : 'key', key_id, name: null })
+  const unbroken = () => ({ chain: randomBytes(32).toString('hex'), redacted: false })
   const note = (caller: Caller, org: unknown, action: string, subject: unknown, details: object = {}) =>
-    done.unshift({ at: ago(0), org, action, subject, by: actorOf(caller), request_id: randomUUID(), details })
+    done.unshift({
+      at: ago(0),
+      org,
+      action,
+      subject,
+      by: actorOf(caller),
+      request_id: randomUUID(),
+      details,
+      ...unbroken(),
+    })
   /** The same at both addresses: an operator's, and those of one's own keys. */
   const keysAt = (base: string, orgOf: (asked: Asked) => unknown): typeof routes => {
     const find = (asked: Asked) => {
@@ -107,6 +117,16 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
         'GET',
         new RegExp(`^${base}/audit$`),
         (asked) => ({ done: done.filter(({ org }) => org === orgOf(asked)), next_cursor: null }),
+      ],
+      [
+        'GET',
+        new RegExp(`^${base}/audit/verification$`),
+        (asked) => {
+          const own = done.filter(({ org }) => org === orgOf(asked))
+          const { at: from = null } = own.at(-1) ?? {}
+          const { chain: head = null } = own[0] ?? {}
+          return { holds: true, entries: own.length, redacted: 0, from, head, problem: null }
+        },
       ],
     ]
   }

@@ -142,6 +142,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findOlder: async () => [],
     decoders: { decoder: () => async (value) => JSON.parse(String(value)) },
     consoleReads: createReads(undefined, 'this'),
+    auditReads: createReads(undefined, 'the audit'),
     feedReaders: createFeedReaders({ feed: feeds.feed, wakes, reads: createReads(undefined, 'feeds') }),
     writePage: createWritePage({ encoder: async () => (value) => Buffer.from(`?????${JSON.stringify(value)}`) }),
     readMartRows: async () => [],

@@ -29,7 +29,8 @@ import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()
 beforeEach(async () => {
-  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit cascade')
+  await pool.query(`
+    begin; set local weir.audit = 'delete'; truncate auth.api_keys, auth.organisations, auth.audit cascade; commit`)
   await createOrg(pool, 'acme')
 })
 

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import type { Audited } from '../../../typescript/src/endpoints.js'
+import type { AnswerTo, Audited } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
-import { Asking, Card, Empty, PageHead, Table, When } from '../../components/shown.js'
-import { inline, records } from '../../components/words.js'
+import { Asking, Card, Copyable, Empty, PageHead, Table, When } from '../../components/shown.js'
+import { count, inline, moment, records } from '../../components/words.js'
 import { Pager } from '../../frame/pager.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
@@ -14,12 +14,17 @@ export const AuditPage = ({ query }: PageProps): VNode => {
   const { org, me } = useSession()
   const cursor = query.get('cursor')
   const base = me.is_operator ? '/v1/operator/audit' : '/v1/audit'
+  const verified = useAnswer<'/v1/audit/verification'>(
+    cursor ? undefined : `${base}/verification${me.is_operator ? `?${new URLSearchParams({ org })}` : ''}`,
+  )
   const asked = useAnswer<'/v1/audit'>(
     `${base}?${new URLSearchParams({ ...(me.is_operator && { org }), limit: '50', ...(cursor && { cursor }) })}`,
   )
   const done = asked.answer?.done
   return html`
     <${PageHead} title="What was done" about=${html`With keys, limits, retries, mended and waiting records of <strong>${org}</strong>; newest first.`} />
+    ${verified.answer && !cursor && html`<${Chain} ...${verified.answer} />`}
+    ${verified.problem && html`<p class="notice bad" role="alert">Whether the chain holds cannot be said: ${verified.problem}</p>`}
     <${Asking} ...${asked} has=${done !== undefined} />
     ${done?.length === 0 && html`<${Empty} title="Nothing was done yet." ><p>Keys that were made before this was kept are not listed.</p><//>`}
     ${
@@ -30,7 +35,7 @@ export const AuditPage = ({ query }: PageProps): VNode => {
         ${done.map(
           (one, index) => html`<tr key=${index}>
           <td><${When} at=${one.at} /></td>
-          <td class="text">${wordsOf(one)}</td>
+          <td class="text">${wordsOf(one)}${one.redacted && html` <span class="soft">(the id of an erased person was taken out)</span>`}</td>
           <td data-label="by">${actorWords(one.by)}</td>
           <td class="mono small">${one.request_id ?? html`<span class="soft">–</span>`}</td>
         </tr>`,
@@ -40,6 +45,21 @@ export const AuditPage = ({ query }: PageProps): VNode => {
     }
     <${Pager} path=${['audit']} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
 }
+
+/** Whether all that is listed still stands as it was written. */
+const Chain = ({ holds, entries, from, head, problem }: AnswerTo<'GET /v1/audit/verification'>): VNode | null => {
+  if (!holds)
+    return html`<p class="notice bad" role="alert"><strong>The chain does not hold.</strong> ${problems[problem?.what ?? 'changed']}${problem?.at && html` The first such entry: ${moment(problem.at)}.`}</p>`
+  if (!from || !head) return null
+  return html`<p class="notice good">The chain holds: ${count(entries)} ${entries === 1 ? 'entry stands' : 'entries stand'} as written since ${moment(from)}. Its head, to be noted elsewhere: <${Copyable} text=${head} what="the head of the chain" /></p>`
+}
+
+const problems = {
+  changed: 'An entry is not what it was when it was written.',
+  removed: 'Entries are missing, or are others than when they were written.',
+  forged: 'An entry was put in later.',
+  head_missing: 'The newest entries were cut off.',
+} as const
 
 const mended = (type: string, ids: unknown) =>
   Array.isArray(ids) &&

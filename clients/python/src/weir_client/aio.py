@@ -318,6 +318,10 @@ class Audit(_Part):
         """What was done with your keys, limits and records, and by whom; the newest first."""
         return self._list("/v1/audit", "done", None, page_size)
 
+    async def verify(self, head: Optional[str] = None) -> Json:
+        """Whether it still stands as it was written. With a `head` of an earlier answer also whether newer entries were cut off."""
+        return await self._run(resources.get(self._settings, "/v1/audit/verification" + query_of({"head": head})))
+
 
 class AsyncWeir(AsyncByType):
     """Weir at `url`, asked with `key`. An attribute for each type, `of` for one by its name, and the rest by subject.

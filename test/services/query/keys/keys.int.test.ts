@@ -29,7 +29,8 @@ const ask = (method: Method, url: string, key: string, body?: object, headers: R
 
 let [chief, uploader, stranger, operator] = ['', '', '', '']
 beforeEach(async () => {
-  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit cascade')
+  await pool.query(`
+    begin; set local weir.audit = 'delete'; truncate auth.api_keys, auth.organisations, auth.audit cascade; commit`)
   chief = await newKey('acme', { scopes: ['all', 'keys:manage'], name: 'the head of data' })
   uploader = await newKey('acme')
   stranger = await newKey('other', { scopes: ['all', 'keys:manage'] })
@@ -78,6 +79,12 @@ it('makes, names, rotates and revokes keys of its organisation, and shows who di
   expect(done[3]).toMatchObject({ by, details: { name: 'tills', was: 'nightly upload' } })
   const { rows } = await pool.query('select * from auth.audit')
   expect(JSON.stringify([list.body, audit.body, rows])).not.toContain(key.slice(-20))
+  const { chain: head } = audit.body.done[0]
+  const holds = { holds: true, entries: 7, redacted: 0, head, problem: null }
+  expect(await ask('GET', `/v1/audit/verification?head=${head}`, chief)).toMatchObject({ status: 200, body: holds })
+  const verified = await ask('GET', `/v1/operator/audit/verification?org=acme&head=${'0'.repeat(64)}`, operator)
+  expect(verified.body).toMatchObject({ ...holds, holds: false, problem: { what: 'head_missing' } })
+  expect(await ask('GET', '/v1/audit/verification?head=x', chief)).toMatchObject({ status: 400 })
   // An operator sees which operator it was.
   const all = await ask('GET', '/v1/operator/audit?org=acme&limit=1', operator)
   expect(all.body.done).toMatchObject([{ org: 'acme', by: { kind: 'operator', key_id: operator } }])
@@ -89,6 +96,7 @@ it.each([
   ['GET', '/v1/keys'],
   ['POST', '/v1/keys'],
   ['GET', '/v1/audit'],
+  ['GET', '/v1/audit/verification'],
   ['PATCH', '/v1/keys/x'],
   ['POST', '/v1/keys/x/rotate'],
   ['POST', '/v1/keys/x/revoke'],
