@@ -81,7 +81,7 @@ const create = async (options: Options, session: Session): Promise<void> => {
   // As many random bits as a key has, so that the plain hash which ClickHouse keeps gives nothing away.
   const password = `${masked ? maskedPassword : ''}${randomText(32)}`
   const hash = createHash('sha256').update(password).digest('hex')
-  const salt = masked ? [addSaltSql(org, [randomBytes(8).readBigUInt64LE(), randomBytes(8).readBigUInt64LE()])] : []
+  const salt = saltOf(analyst)
   const statements = createAnalystSql(session.catalogue, org, hash, placed, masked)
   const sql = toSql([...salt, ...statements])
 
@@ -96,6 +96,10 @@ const create = async (options: Options, session: Session): Promise<void> => {
     session.note("Run it as the ClickHouse user of Weir's services: the policies name the user who runs them.")
   session.note('Keep the password now: only its hash is stored, and it will not be shown again.')
 }
+
+/** What keeps a secret for pseudonyms, where the organisation has none. */
+const saltOf = ({ org, masked }: Analyst): string[] =>
+  masked ? [addSaltSql(org, [randomBytes(8).readBigUInt64LE(), randomBytes(8).readBigUInt64LE()])] : []
 
 const whatIsRead = ({ org, masked }: Analyst): string =>
   `the rows of ${org} in the database ${masked ? `${maskedDatabase}, with persons masked` : database}`
@@ -164,6 +168,7 @@ const runAll = async (clickhouse: ClickHouse, statements: readonly string[]): Pr
 const update = (options: Options, session: Session): Promise<void> =>
   change(options, session, {
     statementsFor: analystAccessSql,
+    before: saltOf,
     // On the embedded engine they read every table, also those that came later.
     embedded: async () => undefined,
     done: (analyst) => `${analyst.user} reads ${whatIsRead(analyst)}`,
@@ -184,19 +189,29 @@ const drop = (options: Options, session: Session): Promise<void> =>
 
 type Change = {
   statementsFor: typeof analystAccessSql
+  /** What is run first, on the embedded engine too. */
+  before?: (analyst: Analyst) => string[]
   embedded: (analysts: EmbeddedAnalysts, analyst: Analyst) => Promise<void>
   done: (analyst: Analyst) => string
 }
 
 /** Runs what changes an analyst, or prints it. */
-const change = async (options: Options, session: Session, { statementsFor, embedded, done }: Change): Promise<void> => {
+const change = async (
+  options: Options,
+  session: Session,
+  { statementsFor, before = () => [], embedded, done }: Change,
+): Promise<void> => {
   const analyst = toAnalyst(analystOf(readOrg(options.org), options.masked))
-  const statements = statementsFor(session.catalogue, analyst.org, placedIn(session), analyst.masked)
+  const first = before(analyst)
+  const statements = [...first, ...statementsFor(session.catalogue, analyst.org, placedIn(session), analyst.masked)]
   const sql = toSql(statements)
   if (!options.print)
     await withUsers(
       session,
-      (analysts) => embedded(analysts, analyst),
+      async (analysts, clickhouse) => {
+        await runAll(clickhouse, first)
+        await embedded(analysts, analyst)
+      },
       (clickhouse) => runAll(clickhouse, statements),
     )
   if (options.json) session.print(JSON.stringify({ ...analyst, ...(options.print && { sql }) }))
