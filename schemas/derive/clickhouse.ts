@@ -74,6 +74,7 @@ const maskableViews = (catalogue: Catalogue): Maskable[] => [
         columns: columns.map((each) => ({ ...each, mask: maskOfColumn(type, each.name) })),
       },
       ...(asked && { asked }),
+      ...(maskOfColumn(type, type.id) !== 'shown' && { sortedBy: type.id }),
     })
     return [
       maskable(names.viewOf(type.type), viewColumns(type)),
@@ -95,6 +96,7 @@ const maskableViews = (catalogue: Catalogue): Maskable[] => [
       columns: martColumns(mart).map((column) => ({ ...column, mask: masks[column.name] ?? 'hidden' })),
       ...(mart.asked && { asked: Object.keys(mart.asked) }),
       ...(mart.maskedWhere && { where: mart.maskedWhere }),
+      sortedBy: Object.keys(masks).find((name) => masks[name] === 'customer' || masks[name] === 'user'),
     }
   }),
 ]

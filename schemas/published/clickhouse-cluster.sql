@@ -3086,11 +3086,11 @@ create table if not exists weir.mask_salts_local on cluster `weir` (
   `made_at` DateTime64(6, 'UTC') comment 'when it was made; of several the first counts'
 ) engine = ReplicatedMergeTree('/clickhouse/tables/{shard}/weir/mask_salts/first', '{replica}')
 order by (org_id)
-comment 'by organisation, the secret that pseudonyms of its persons are made with; no analyst may read it';
+comment 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it';
 
 create table if not exists weir.mask_salts on cluster `weir` as weir.mask_salts_local
 engine = Distributed(`weir`, weir, mask_salts_local, cityHash64(org_id))
-comment 'by organisation, the secret that pseudonyms of its persons are made with; no analyst may read it';
+comment 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it';
 
 create or replace view weir.shops on cluster `weir` (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',

@@ -2098,7 +2098,7 @@ create table if not exists weir.mask_salts (
   `made_at` DateTime64(6, 'UTC') comment 'when it was made; of several the first counts'
 ) engine = MergeTree
 order by (org_id)
-comment 'by organisation, the secret that pseudonyms of its persons are made with; no analyst may read it';
+comment 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it';
 
 create or replace view weir.shops (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -4638,6 +4638,7 @@ create or replace view weir_masked.customers (
 select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(Date32)') as `birthdate`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `gender`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
 from weir.customers as shown
 all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
 settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'A customer. A student is a customer: every student_id is a customer_id.';
 
@@ -4662,6 +4663,7 @@ create or replace view weir_masked.customers_history (
 select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(Date32)') as `birthdate`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `gender`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
 from weir.customers_history as shown
 all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
 settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'A customer. A student is a customer: every student_id is a customer_id.';
 
@@ -4669,6 +4671,7 @@ create or replace view weir_masked.customers_as_of definer = current_user sql se
 select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(Date32)') as `birthdate`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `gender`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
 from weir.customers_as_of(at = {at:String}) as shown
 all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
 settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'A customer. A student is a customer: every student_id is a customer_id.';
 
@@ -5198,6 +5201,7 @@ create or replace view weir_masked.customers_overview (
 select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(String)') as `gender`, defaultValueOfTypeName('Nullable(String)') as `age_band`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(String)') as `institute`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `course`, shown.`first_bought_at` as `first_bought_at`, shown.`last_bought_at` as `last_bought_at`, shown.`transactions` as `transactions`, shown.`amount` as `amount`, shown.`savings` as `savings`, shown.`shops` as `shops`, shown.`top_shops` as `top_shops`, shown.`favourite_shops` as `favourite_shops`, shown.`tags` as `tags`, shown.`keywords` as `keywords`
 from weir.customers_overview as shown
 all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
 settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
 
@@ -5230,6 +5234,7 @@ create or replace view weir_masked.customer_segments (
 select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, shown.`segment` as `segment`, shown.`recency_days` as `recency_days`, shown.`frequency` as `frequency`, shown.`monetary` as `monetary`, shown.`r` as `r`, shown.`f` as `f`, shown.`m` as `m`
 from weir.customer_segments as shown
 all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
 settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'Customers by recency, frequency and monetary value, in segments with names. One row: a customer who is not deleted and has bought something.';
 
@@ -5238,6 +5243,7 @@ select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(sa
 from weir.segment_members(name = {name:String}, at = {at:String}) as shown
 all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
 where segment in ('champions', 'loyal', 'at risk', 'new', 'promising', 'fading', 'lost')
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
 settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'The customers of one segment at a moment, to be exported, or compared with those of another day. An organisation\'s own segment is asked for by its name, too. One row: a customer who was in the segment at that moment.';
 

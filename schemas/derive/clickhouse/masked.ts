@@ -21,6 +21,8 @@ export type Maskable = {
   asked?: readonly string[]
   /** A condition on the rows that are shown. */
   where?: string
+  /** The column by which the table is sorted, where that names a person. */
+  sortedBy?: string | undefined
 }
 /** `as`: an expression in place of the column, without anything of a person in it. */
 export type MaskedColumn = ClickHouseColumn & { mask: Mask | { as: string } }
@@ -36,7 +38,7 @@ const saltColumns: ClickHouseColumn[] = [
 export const saltsTable = (placed: Placement): string[] =>
   createTable({
     ...{ table: names.maskSaltsTable, columns: saltColumns.map(declared), keeps: 'all', key: ['org_id'], placed },
-    about: 'by organisation, the secret that pseudonyms of its persons are made with; no analyst may read it',
+    about: 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it',
   })
 
 /** Keeps a secret for an organisation, unless it has one: pseudonyms stay as they are. */
@@ -50,7 +52,7 @@ export const maskedViews = (views: readonly Maskable[], placed: Placement): stri
     ? [`create database if not exists ${maskedDatabase}`, ...views.map((view) => maskedView(view, placed))]
     : []
 
-const maskedView = ({ view, about, columns, asked, where }: Maskable, placed: Placement): string => {
+const maskedView = ({ view, about, columns, asked, where, sortedBy }: Maskable, placed: Placement): string => {
   const values = asked ? `(${asked.map((name) => `${name} = {${name}:String}`).join(', ')})` : ''
   const namesPersons = columns.some(({ mask }) => mask === 'customer' || mask === 'user')
   const query = [
@@ -60,6 +62,8 @@ const maskedView = ({ view, about, columns, asked, where }: Maskable, placed: Pl
     // Without a secret there is no row.
     ...(namesPersons ? [`all inner join (${saltQuery}) as salts on shown.org_id = salts.org_id`] : []),
     ...(where ? [`where ${where}`] : []),
+    // In the order of the ids, whoever has all of them could tell whose each pseudonym is.
+    ...columns.filter(({ name }) => name === sortedBy).map((column) => `order by ${expressionOf(column)}`),
     // With this setting `explain pipeline` shows ids: the bounds of what each thread reads. A view's own settings count before an analyst's.
     'settings split_intersecting_parts_ranges_into_layers_final = 0',
   ].join('\n')

@@ -141,6 +141,15 @@ describe('a masked analyst', () => {
         await clickhouse.query(sql.replaceAll('DB', 'weir')),
       )
     }
+    for (const settings of [{}, { prefer_column_name_to_alias: 1, enable_positional_arguments: 0 }])
+      for (const view of ['customers', 'customers_overview', 'customer_segments'])
+        expect(
+          // The order of the real ids would tell whoever has all of them which pseudonym is whose.
+          await ask(
+            `select groupArray(customer_id) = arraySort(groupArray(customer_id)) as sorted from ${view}`,
+            settings,
+          ),
+        ).toEqual([{ sorted: 1 }])
     const pseudonyms = () => ask('select customer_id from customers order by all')
     const before = await pseudonyms()
     await clickhouse.command(addSaltSql(org, [1n, 2n]))
