@@ -8,7 +8,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
-import { database, notKeptViewOf } from '#schemas/derive/names.js'
+import { database, maskedDatabase, notKeptViewOf } from '#schemas/derive/names.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { settings } from '../settings-page.js'
 import { breakingInOpenApi, type HttpContract } from './compare-openapi.js'
@@ -77,7 +77,8 @@ export const viewsIn = (statements: readonly string[]): Contracts['views'] =>
   Object.fromEntries(
     statements.flatMap((statement) => {
       const [, name, columns] = /^create or replace view (\S+)[^(\n]*\(\n([\s\S]*?)\n\)/.exec(statement) ?? []
-      if (!name || !columns || innerViews.has(name)) return []
+      // A masked view has the columns of the view that it masks.
+      if (!name || !columns || innerViews.has(name) || name.startsWith(`${maskedDatabase}.`)) return []
       const typed = [...columns.matchAll(/^ {2}`(\w+)` (.*?)(?: comment '.*)?,?$/gm)]
       return [[name, Object.fromEntries(typed.map(([, column = '', type = '']) => [column, type]))]]
     }),

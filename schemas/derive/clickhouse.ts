@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue.js'
 import { marts } from '../marts/all.js'
+import { maskOfColumn, masksOfMart } from '../persons/masks.js'
 import { hasVersions, type RecordType } from '../record.js'
 import { mostRecordsInBatch } from '../version.js'
 import {
@@ -16,11 +17,12 @@ import {
   tableColumns,
   viewColumns,
 } from './clickhouse/columns.js'
-import { keptTables } from './clickhouse/kept.js'
+import { keptTables, martColumns } from './clickhouse/kept.js'
+import { type Maskable, type MaskedColumn, maskedViews, saltsTable } from './clickhouse/masked.js'
 import { oneServer, type Placement } from './clickhouse/placement.js'
 import { segmentTables } from './clickhouse/segments.js'
 import { createTable } from './clickhouse/table.js'
-import { asReader, createView, martViews } from './clickhouse/view.js'
+import { createView, martViews } from './clickhouse/view.js'
 
 import * as names from './names.js'
 
@@ -46,6 +48,7 @@ export const tablesSql = (catalogue: Catalogue, placed = oneServer): string[] =>
   ...alterTable(names.waitingLog, meanings([...waitingColumns, ...waitingChange], aboutWaits), placed),
   ...keptTables(catalogue, placed),
   ...segmentTables(placed),
+  ...saltsTable(placed),
 ]
 
 /** All types count in the view of the quality, those too whose own views are left as they are. */
@@ -58,7 +61,46 @@ export const viewsSql = (catalogue: Catalogue, placed = oneServer, { all } = cat
   waitingSql(placed),
   qualitySql([...all.values()], placed),
   ...marts.flatMap((mart) => martViews(mart, placed)),
+  ...maskedViews(maskableViews(catalogue), placed),
 ]
+
+/** Every view that analysts are told of. */
+const maskableViews = (catalogue: Catalogue): Maskable[] => [
+  ...[...catalogue.all.values()].flatMap((type) => {
+    const maskable = (view: string, columns: readonly ClickHouseColumn[], asked?: string[]): Maskable => ({
+      ...{
+        view,
+        about: type.about,
+        columns: columns.map((each) => ({ ...each, mask: maskOfColumn(type, each.name) })),
+      },
+      ...(asked && { asked }),
+      ...(maskOfColumn(type, type.id) !== 'shown' && { sortedBy: type.id }),
+    })
+    return [
+      maskable(names.viewOf(type.type), viewColumns(type)),
+      ...(hasVersions(type)
+        ? [
+            maskable(names.historyViewOf(type.type), historyColumns(type)),
+            maskable(names.asOfViewOf(type.type), viewColumns(type), ['at']),
+          ]
+        : []),
+    ]
+  }),
+  { view: names.rejectionsView, about: 'refused records, without what was sent', columns: maskedRejection },
+  { view: names.waitingView, about: 'records that wait, without their ids', columns: maskedWaiting },
+  { view: names.qualityView, about: aboutQuality, columns: qualityColumns.map(asShown) },
+  ...marts.map((mart): Maskable => {
+    const masks = masksOfMart(mart)
+    return {
+      ...{ view: mart.name, about: `${mart.about} One row: ${mart.grain}.` },
+      columns: martColumns(mart).map((column) => ({ ...column, mask: masks[column.name] ?? 'hidden' })),
+      ...(mart.asked && { asked: Object.keys(mart.asked) }),
+      ...(mart.maskedWhere && { where: mart.maskedWhere }),
+      sortedBy: Object.keys(masks).find((name) => masks[name] === 'customer' || masks[name] === 'user'),
+    }
+  }),
+]
+const asShown = (column: ClickHouseColumn): MaskedColumn => ({ ...column, mask: 'shown' })
 
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, placed = oneServer, table = names.logTableOf(type.type)): string[] =>
@@ -246,6 +288,14 @@ export const rejectionsTable = (placed = oneServer, table = names.rejectionsLog)
   })
 
 const shownRejection = rejectionColumns.filter(({ name }) => name !== 'version')
+// The names of fields and the sentences may quote what was sent.
+const codesAlone = `cast(arrayMap(each -> (null, each.code, ''), shown.problems), 'Array(Tuple(field Nullable(String), code String, message String))')`
+const openOfRejections = new Set(['org_id', 'request_id', 'batch_id', 'rejected_at', 'type', 'index', 'truncated'])
+const maskedRejection: MaskedColumn[] = shownRejection.map((column) => ({
+  ...column,
+  mask: column.name === 'problems' ? { as: codesAlone } : openOfRejections.has(column.name) ? 'shown' : 'hidden',
+}))
+
 const rejectionsSql = (placed: Placement): string =>
   createView(
     names.rejectionsView,
@@ -277,6 +327,12 @@ const waitingColumns: ClickHouseColumn[] = [
   { name: 'index', type: 'UInt32', comment: 'its place in the request; of an interaction, its place in the batch' },
 ]
 
+const openOfWaits = new Set(['org_id', 'type', 'since', 'until', 'request_id', 'batch_id', 'index'])
+const maskedWaiting: MaskedColumn[] = waitingColumns.map((column) => ({
+  ...column,
+  mask: openOfWaits.has(column.name) ? 'shown' : 'hidden',
+}))
+
 const waitingChange: ClickHouseColumn[] = [
   { name: 'state', type: 'LowCardinality(String)', comment: 'waiting, accepted, refused, superseded or cancelled' },
   { name: 'changed_at', type: "DateTime64(3, 'UTC')", comment: 'since when it is in this state' },
@@ -299,30 +355,51 @@ const waitingSql = (placed: Placement): string =>
 // refusal does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which
 // it came; once that has ended, it counts on the day of its end instead, as what became of it: so each record that came in
 // counts once, at any time.
-const qualitySql = (
-  types: readonly RecordType[],
-  { on }: Placement,
-): string => `create or replace view ${database}.${names.qualityView}${on} (
-  org_id LowCardinality(String) comment 'the organisation that uploaded them',
-  type LowCardinality(String) comment 'the type of the records',
-  day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
-  received UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
-  accepted UInt64 comment 'records that were accepted, each version of a record for itself',
-  refused UInt64 comment 'records that were refused; for as long as rejections are kept',
-  top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
-  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
-  waiting UInt64 comment 'records that came on that day and still wait for a record that they refer to',
-  undecided UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
-) ${asReader} as
-select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + sum(n_undecided) as received,
+const qualitySql = (types: readonly RecordType[], placed: Placement): string =>
+  createView(
+    names.qualityView,
+    qualityColumns,
+    `select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + sum(n_undecided) as received,
   sum(n_accepted) as accepted, sum(n_refused) as refused,
   arraySlice(arraySort(pair -> (-pair.2, pair.1), arrayZip(mapKeys(sumMap(n_codes)), mapValues(sumMap(n_codes)))), 1, 5) as top_codes,
   max(last) as last_accepted_at, sum(n_waiting) as waiting, sum(n_undecided) as undecided
 from (
 ${[...types.map(acceptedSql), refusedSql, unfinishedSql].join('\nunion all\n')}
 )
-group by org_id, type, day
-comment 'what came in, by organisation, type and day: accepted, refused, waiting'`
+group by org_id, type, day`,
+    aboutQuality,
+    placed,
+  )
+
+const aboutQuality = 'what came in, by organisation, type and day: accepted, refused, waiting'
+const count = (name: string, comment: string): ClickHouseColumn => ({ name, type: 'UInt64', comment })
+const qualityColumns: ClickHouseColumn[] = [
+  { ...orgId, comment: 'the organisation that uploaded them' },
+  { name: 'type', type: 'LowCardinality(String)', comment: 'the type of the records' },
+  {
+    name: 'day',
+    type: 'Date',
+    comment: 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
+  },
+  count('received', 'records that came in: accepted, refused, waiting and undecided'),
+  count('accepted', 'records that were accepted, each version of a record for itself'),
+  count('refused', 'records that were refused; for as long as rejections are kept'),
+  {
+    name: 'top_codes',
+    type: 'Array(Tuple(code String, count UInt64))',
+    comment: 'the commonest problems: how many refused records have one with this code',
+  },
+  {
+    name: 'last_accepted_at',
+    type: "Nullable(DateTime64(3, 'UTC'))",
+    comment: 'when the last one of that day was accepted',
+  },
+  count('waiting', 'records that came on that day and still wait for a record that they refer to'),
+  count(
+    'undecided',
+    'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it',
+  ),
+]
 
 // The rows of a batch are kept apart by their places in the log: by the message, which is another one for a record that waited, and
 // the place in it. Counted so, without `final`, 5 million rows took 1.7 s on two cores where `final` took 3, and one day of them

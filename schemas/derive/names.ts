@@ -35,6 +35,10 @@ export const deliveryGroup = 'weir-delivery'
 export const subjectOf = (topic: string): string => `${topic}-value`
 
 export const database = 'weir'
+/** The views of the database once more, with persons masked. */
+export const maskedDatabase = 'weir_masked'
+/** By organisation, the secret that its persons' pseudonyms are made with. */
+export const maskSaltsTable = 'mask_salts'
 export const viewOf = (type: string): string => type.replaceAll('-', '_')
 export const logTableOf = (type: string): string => `${viewOf(type)}_log`
 export const currentTableOf = (type: string): string => `${viewOf(type)}_current`

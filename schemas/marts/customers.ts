@@ -76,6 +76,19 @@ export const customersOverview: Mart = {
     tags: texts('the names of the tags of shops that this customer bought in, the commonest first'),
     keywords: texts('the names of the keywords of these shops, the commonest first'),
   },
+  impersonal: [
+    ...[
+      'first_bought_at',
+      'last_bought_at',
+      'transactions',
+      'amount',
+      'savings',
+      'shops',
+      'top_shops',
+      'favourite_shops',
+    ],
+    ...['tags', 'keywords'],
+  ],
   sql: (
     from,
   ) => `select org_id, customer_id, user_id, region, gender, age_band, institute_id, institute, course_id, course,

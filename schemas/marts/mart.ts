@@ -9,6 +9,12 @@ export type Mart = {
   /** The types of records that its figures come from. Where it is kept, an organisation without a record of the first has no row. */
   from: readonly string[]
   columns: Readonly<Record<string, MartColumn>>
+  /** Where a row is about one person: the columns that say nothing personal by themselves. Masked analysts see no others of such a row. */
+  impersonal?: readonly string[]
+  /** The columns that somebody has written, so that anything may stand in them. Masked analysts do not see them. */
+  written?: readonly string[]
+  /** A condition, where masked analysts see only some of the rows. */
+  maskedWhere?: string
   /** Set where the view is asked with values, as in `weir.segment_members(name = 'loyal', at = '2026-01-31')`: an example of each. */
   asked?: Readonly<Record<string, string>>
   /** The query: where it reads a view, a table of newest versions or another mart, it asks for that by its name. */

@@ -1,4 +1,4 @@
-import { type Catalogue, catalogue as published } from '../catalogue.js'
+import type { Catalogue } from '../catalogue.js'
 import * as relations from '../derive/clickhouse/relations.js'
 import * as names from '../derive/names.js'
 import { topicsOf } from '../derive/topics.js'
@@ -7,6 +7,7 @@ import type { Mart } from '../marts/mart.js'
 import { purchaseColumns } from '../marts/sources.js'
 import { columnsOf, hasVersions, type RecordType } from '../record.js'
 import { maskedFieldsOf, personalFieldsOf, personFieldsOf } from './about-persons.js'
+import { personColumns } from './masks.js'
 import { type KeptPlace, nothing } from './place.js'
 
 // What the topics and the tables in ClickHouse keep of persons: derived from what the fields say, so that a new type or field is in it.
@@ -141,15 +142,12 @@ const otherTables: Readonly<Record<string, KeptPlace>> = {
   },
   [names.segmentSizesTable]: nothing('how many customers are in segments'),
   [names.shownTable]: nothing('which rows of marts are shown'),
+  [names.maskSaltsTable]: nothing('secrets, with which ids become pseudonyms for masked analysts'),
   [names.changesTable]: nothing('when records were last written'),
 }
 
 /** The columns of a mart that name a person. */
-const personsIn = (mart: Mart): string[] => [...personColumns].filter((name) => name in mart.columns)
-
-const personColumns = new Set(
-  [...published.all.values()].flatMap((type) => personFieldsOf(type).map(({ field }) => field)),
-)
+const personsIn = (mart: Mart): string[] => [...personColumns.keys()].filter((name) => name in mart.columns)
 
 const keptMart = (mart: Mart): KeptPlace => {
   const named = personsIn(mart)

@@ -3079,6 +3079,19 @@ create table if not exists weir.segment_sizes_log on cluster `weir` as weir.segm
 engine = Distributed(`weir`, weir, segment_sizes_log_local, cityHash64(org_id))
 comment 'how many customers were in each segment; the view segment_sizes shows them by day';
 
+create table if not exists weir.mask_salts_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `k0` UInt64 comment 'the first half of the secret',
+  `k1` UInt64 comment 'the second half of the secret',
+  `made_at` DateTime64(6, 'UTC') comment 'when it was made; of several the first counts'
+) engine = ReplicatedMergeTree('/clickhouse/tables/{shard}/weir/mask_salts/first', '{replica}')
+order by (org_id)
+comment 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it';
+
+create table if not exists weir.mask_salts on cluster `weir` as weir.mask_salts_local
+engine = Distributed(`weir`, weir, mask_salts_local, cityHash64(org_id))
+comment 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it';
+
 create or replace view weir.shops on cluster `weir` (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `shop_id` UUID comment 'record identifier',
@@ -3832,16 +3845,16 @@ where state = 'waiting'
 comment 'records that wait for what they refer to';
 
 create or replace view weir.quality on cluster `weir` (
-  org_id LowCardinality(String) comment 'the organisation that uploaded them',
-  type LowCardinality(String) comment 'the type of the records',
-  day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
-  received UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
-  accepted UInt64 comment 'records that were accepted, each version of a record for itself',
-  refused UInt64 comment 'records that were refused; for as long as rejections are kept',
-  top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
-  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
-  waiting UInt64 comment 'records that came on that day and still wait for a record that they refer to',
-  undecided UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded them',
+  `type` LowCardinality(String) comment 'the type of the records',
+  `day` Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
+  `received` UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
+  `accepted` UInt64 comment 'records that were accepted, each version of a record for itself',
+  `refused` UInt64 comment 'records that were refused; for as long as rejections are kept',
+  `top_codes` Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
+  `last_accepted_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
+  `waiting` UInt64 comment 'records that came on that day and still wait for a record that they refer to',
+  `undecided` UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
 ) sql security invoker as
 select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + sum(n_undecided) as received,
   sum(n_accepted) as accepted, sum(n_refused) as refused,

@@ -2091,6 +2091,15 @@ create table if not exists weir.segment_sizes_log (
 order by (org_id, segment, at)
 comment 'how many customers were in each segment; the view segment_sizes shows them by day';
 
+create table if not exists weir.mask_salts (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `k0` UInt64 comment 'the first half of the secret',
+  `k1` UInt64 comment 'the second half of the secret',
+  `made_at` DateTime64(6, 'UTC') comment 'when it was made; of several the first counts'
+) engine = MergeTree
+order by (org_id)
+comment 'by organisation, the secret that pseudonyms of its persons are made with; no masked analyst may read it';
+
 create or replace view weir.shops (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `shop_id` UUID comment 'record identifier',
@@ -2844,16 +2853,16 @@ where state = 'waiting'
 comment 'records that wait for what they refer to';
 
 create or replace view weir.quality (
-  org_id LowCardinality(String) comment 'the organisation that uploaded them',
-  type LowCardinality(String) comment 'the type of the records',
-  day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
-  received UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
-  accepted UInt64 comment 'records that were accepted, each version of a record for itself',
-  refused UInt64 comment 'records that were refused; for as long as rejections are kept',
-  top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
-  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
-  waiting UInt64 comment 'records that came on that day and still wait for a record that they refer to',
-  undecided UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded them',
+  `type` LowCardinality(String) comment 'the type of the records',
+  `day` Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
+  `received` UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
+  `accepted` UInt64 comment 'records that were accepted, each version of a record for itself',
+  `refused` UInt64 comment 'records that were refused; for as long as rejections are kept',
+  `top_codes` Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
+  `last_accepted_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
+  `waiting` UInt64 comment 'records that came on that day and still wait for a record that they refer to',
+  `undecided` UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
 ) sql security invoker as
 select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + sum(n_undecided) as received,
   sum(n_accepted) as accepted, sum(n_refused) as refused,
@@ -4365,4 +4374,1011 @@ from weir.marts_kept final
 where part = -2147483648 and kept_at > now() - interval 1 day
 group by org_id, mart
 )
+comment 'Of what moment the figures of a large organisation are; those that are not listed here are of this moment. One row: a mart that is kept for the organisation.';
+
+create database if not exists weir_masked;
+
+create or replace view weir_masked.shops (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`is_public` as `is_public`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shops as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop that takes part.';
+
+create or replace view weir_masked.shops_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`is_public` as `is_public`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.shops_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop that takes part.';
+
+create or replace view weir_masked.shops_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`is_public` as `is_public`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shops_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop that takes part.';
+
+create or replace view weir_masked.categories (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`category_id` as `category_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.categories as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A category that shops are put into.';
+
+create or replace view weir_masked.categories_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`category_id` as `category_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.categories_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A category that shops are put into.';
+
+create or replace view weir_masked.categories_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`category_id` as `category_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.categories_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A category that shops are put into.';
+
+create or replace view weir_masked.tags (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`tag_id` as `tag_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.tags as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A tag that shops carry.';
+
+create or replace view weir_masked.tags_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`tag_id` as `tag_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.tags_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A tag that shops carry.';
+
+create or replace view weir_masked.tags_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`tag_id` as `tag_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.tags_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A tag that shops carry.';
+
+create or replace view weir_masked.keywords (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`keyword_id` as `keyword_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.keywords as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A keyword that shops are found by.';
+
+create or replace view weir_masked.keywords_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`keyword_id` as `keyword_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.keywords_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A keyword that shops are found by.';
+
+create or replace view weir_masked.keywords_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`keyword_id` as `keyword_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.keywords_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A keyword that shops are found by.';
+
+create or replace view weir_masked.institutes (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`institute_id` as `institute_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.institutes as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'An educational institute.';
+
+create or replace view weir_masked.institutes_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`institute_id` as `institute_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.institutes_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'An educational institute.';
+
+create or replace view weir_masked.institutes_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`institute_id` as `institute_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.institutes_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'An educational institute.';
+
+create or replace view weir_masked.courses (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`course_id` as `course_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.courses as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A course of study.';
+
+create or replace view weir_masked.courses_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`course_id` as `course_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.courses_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A course of study.';
+
+create or replace view weir_masked.courses_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`course_id` as `course_id`, shown.`name` as `name`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.courses_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A course of study.';
+
+create or replace view weir_masked.customers (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(Date32)') as `birthdate`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `gender`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.customers as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A customer. A student is a customer: every student_id is a customer_id.';
+
+create or replace view weir_masked.customers_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(Date32)') as `birthdate`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `gender`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.customers_history as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A customer. A student is a customer: every student_id is a customer_id.';
+
+create or replace view weir_masked.customers_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(Date32)') as `birthdate`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `gender`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.customers_as_of(at = {at:String}) as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A customer. A student is a customer: every student_id is a customer_id.';
+
+create or replace view weir_masked.branches (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`branch_id` as `branch_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`latitude` as `latitude`, shown.`longitude` as `longitude`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.branches as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A place where a shop does business.';
+
+create or replace view weir_masked.branches_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`branch_id` as `branch_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`latitude` as `latitude`, shown.`longitude` as `longitude`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.branches_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A place where a shop does business.';
+
+create or replace view weir_masked.branches_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`branch_id` as `branch_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`latitude` as `latitude`, shown.`longitude` as `longitude`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.branches_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A place where a shop does business.';
+
+create or replace view weir_masked.offers (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `value_exact` Nullable(Decimal(38, 9)) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`offer_id` as `offer_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`type` as `type`, shown.`value` as `value`, shown.`region` as `region`, shown.`allowed_from` as `allowed_from`, shown.`allowed_to` as `allowed_to`, shown.`allowed_branches` as `allowed_branches`, shown.`allowed_days` as `allowed_days`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`is_enabled` as `is_enabled`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`, shown.`value_exact` as `value_exact`
+from weir.offers as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'An offer of a shop.';
+
+create or replace view weir_masked.offers_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `value_exact` Nullable(Decimal(38, 9)) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`offer_id` as `offer_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`type` as `type`, shown.`value` as `value`, shown.`region` as `region`, shown.`allowed_from` as `allowed_from`, shown.`allowed_to` as `allowed_to`, shown.`allowed_branches` as `allowed_branches`, shown.`allowed_days` as `allowed_days`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`is_enabled` as `is_enabled`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`, shown.`value_exact` as `value_exact`
+from weir.offers_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'An offer of a shop.';
+
+create or replace view weir_masked.offers_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`offer_id` as `offer_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`type` as `type`, shown.`value` as `value`, shown.`region` as `region`, shown.`allowed_from` as `allowed_from`, shown.`allowed_to` as `allowed_to`, shown.`allowed_branches` as `allowed_branches`, shown.`allowed_days` as `allowed_days`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`is_enabled` as `is_enabled`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`, shown.`value_exact` as `value_exact`
+from weir.offers_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'An offer of a shop.';
+
+create or replace view weir_masked.transactions (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`transaction_id` as `transaction_id`, shown.`shop_id` as `shop_id`, shown.`region` as `region`, shown.`savings` as `savings`, shown.`amount` as `amount`, if(shown.`student_id` is null, null, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`student_id`), '')))) as `student_id`, shown.`offer_id` as `offer_id`, shown.`branch_id` as `branch_id`, shown.`source` as `source`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`discount_name` as `discount_name`, shown.`discount_type` as `discount_type`, shown.`discount_value` as `discount_value`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`, shown.`savings_exact` as `savings_exact`, shown.`amount_exact` as `amount_exact`, shown.`discount_value_exact` as `discount_value_exact`
+from weir.transactions as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A purchase in a shop.';
+
+create or replace view weir_masked.transactions_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`transaction_id` as `transaction_id`, shown.`shop_id` as `shop_id`, shown.`region` as `region`, shown.`savings` as `savings`, shown.`amount` as `amount`, if(shown.`student_id` is null, null, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`student_id`), '')))) as `student_id`, shown.`offer_id` as `offer_id`, shown.`branch_id` as `branch_id`, shown.`source` as `source`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`discount_name` as `discount_name`, shown.`discount_type` as `discount_type`, shown.`discount_value` as `discount_value`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`, shown.`savings_exact` as `savings_exact`, shown.`amount_exact` as `amount_exact`, shown.`discount_value_exact` as `discount_value_exact`
+from weir.transactions_history as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A purchase in a shop.';
+
+create or replace view weir_masked.transactions_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`transaction_id` as `transaction_id`, shown.`shop_id` as `shop_id`, shown.`region` as `region`, shown.`savings` as `savings`, shown.`amount` as `amount`, if(shown.`student_id` is null, null, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`student_id`), '')))) as `student_id`, shown.`offer_id` as `offer_id`, shown.`branch_id` as `branch_id`, shown.`source` as `source`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`discount_name` as `discount_name`, shown.`discount_type` as `discount_type`, shown.`discount_value` as `discount_value`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`, shown.`savings_exact` as `savings_exact`, shown.`amount_exact` as `amount_exact`, shown.`discount_value_exact` as `discount_value_exact`
+from weir.transactions_as_of(at = {at:String}) as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A purchase in a shop.';
+
+create or replace view weir_masked.shop_categories (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_category_id` as `shop_category_id`, shown.`shop_id` as `shop_id`, shown.`category_id` as `category_id`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shop_categories as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop in a category.';
+
+create or replace view weir_masked.shop_categories_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_category_id` as `shop_category_id`, shown.`shop_id` as `shop_id`, shown.`category_id` as `category_id`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.shop_categories_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop in a category.';
+
+create or replace view weir_masked.shop_categories_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_category_id` as `shop_category_id`, shown.`shop_id` as `shop_id`, shown.`category_id` as `category_id`, shown.`region` as `region`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shop_categories_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop in a category.';
+
+create or replace view weir_masked.shop_tags (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_tag_id` as `shop_tag_id`, shown.`shop_id` as `shop_id`, shown.`tag_id` as `tag_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shop_tags as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A tag on a shop.';
+
+create or replace view weir_masked.shop_tags_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_tag_id` as `shop_tag_id`, shown.`shop_id` as `shop_id`, shown.`tag_id` as `tag_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.shop_tags_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A tag on a shop.';
+
+create or replace view weir_masked.shop_tags_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_tag_id` as `shop_tag_id`, shown.`shop_id` as `shop_id`, shown.`tag_id` as `tag_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shop_tags_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A tag on a shop.';
+
+create or replace view weir_masked.shop_keywords (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_keyword_id` as `shop_keyword_id`, shown.`shop_id` as `shop_id`, shown.`keyword_id` as `keyword_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shop_keywords as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A keyword of a shop.';
+
+create or replace view weir_masked.shop_keywords_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_keyword_id` as `shop_keyword_id`, shown.`shop_id` as `shop_id`, shown.`keyword_id` as `keyword_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.shop_keywords_history as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A keyword of a shop.';
+
+create or replace view weir_masked.shop_keywords_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_keyword_id` as `shop_keyword_id`, shown.`shop_id` as `shop_id`, shown.`keyword_id` as `keyword_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.shop_keywords_as_of(at = {at:String}) as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A keyword of a shop.';
+
+create or replace view weir_masked.student_favourites (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`student_favourite_id` as `student_favourite_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, shown.`shop_id` as `shop_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.student_favourites as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop that a student marked as a favourite.';
+
+create or replace view weir_masked.student_favourites_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`student_favourite_id` as `student_favourite_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, shown.`shop_id` as `shop_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`version` as `version`, shown.`valid_from` as `valid_from`, shown.`valid_to` as `valid_to`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`
+from weir.student_favourites_history as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop that a student marked as a favourite.';
+
+create or replace view weir_masked.student_favourites_as_of definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`student_favourite_id` as `student_favourite_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, shown.`shop_id` as `shop_id`, shown.`created` as `created`, shown.`updated` as `updated`, shown.`is_deleted` as `is_deleted`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.student_favourites_as_of(at = {at:String}) as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'A shop that a student marked as a favourite.';
+
+create or replace view weir_masked.interactions (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `interaction_id` UUID comment 'given by the service',
+  `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  `city` Nullable(String) comment 'where the interaction occurred',
+  `country` Nullable(String) comment 'where the interaction occurred',
+  `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`interaction_id` as `interaction_id`, shown.`recorded_at` as `recorded_at`, shown.`interaction_type` as `interaction_type`, if(shown.`user_id` is null, null, toString(reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(toUUIDOrNull(ifNull(toString(shown.`user_id`), ''))), ifNull(toString(shown.`user_id`), '')))))) as `user_id`, if(shown.`student_id` is null, null, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`student_id`), '')))) as `student_id`, shown.`item_type` as `item_type`, shown.`item_id` as `item_id`, defaultValueOfTypeName('Nullable(String)') as `city`, defaultValueOfTypeName('Nullable(String)') as `country`, shown.`platform` as `platform`, shown.`event_timestamp` as `event_timestamp`, shown.`source` as `source`, shown.`recommendation_id` as `recommendation_id`, shown.`accepted_at` as `accepted_at`, shown.`version` as `version`
+from weir.interactions as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'One interaction of a user with a tag, an offer, a shop or a keyword.';
+
+create or replace view weir_masked.rejections (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `rejected_at` DateTime64(3, 'UTC') comment 'when it was refused',
+  `type` LowCardinality(String) comment 'the type of the record',
+  `index` UInt32 comment 'its place in the request',
+  `id` Nullable(String) comment 'what was given as its id',
+  `problems` Array(Tuple(field Nullable(String), code String, message String)) comment 'what is wrong with it; the field is null where it is the record as a whole',
+  `record` String comment 'the record as it was sent, in JSON; at most 64 KiB of it',
+  `truncated` Bool comment 'whether the record was too large to be kept whole'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`, shown.`rejected_at` as `rejected_at`, shown.`type` as `type`, shown.`index` as `index`, defaultValueOfTypeName('Nullable(String)') as `id`, cast(arrayMap(each -> (null, each.code, ''), shown.problems), 'Array(Tuple(field Nullable(String), code String, message String))') as `problems`, defaultValueOfTypeName('String') as `record`, shown.`truncated` as `truncated`
+from weir.rejections as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'refused records, without what was sent';
+
+create or replace view weir_masked.waiting (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `type` LowCardinality(String) comment 'the type of the record that waits',
+  `id` UUID comment 'the id of the record that waits',
+  `missing` Array(Tuple(field String, type String, id UUID)) comment 'the records that it waits for: the field that refers to each, its type and its id',
+  `since` DateTime64(3, 'UTC') comment 'when it began to wait',
+  `until` DateTime64(3, 'UTC') comment 'when it is refused if something is still missing',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `index` UInt32 comment 'its place in the request; of an interaction, its place in the batch'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`type` as `type`, defaultValueOfTypeName('UUID') as `id`, defaultValueOfTypeName('Array(Tuple(field String, type String, id UUID))') as `missing`, shown.`since` as `since`, shown.`until` as `until`, shown.`request_id` as `request_id`, shown.`batch_id` as `batch_id`, shown.`index` as `index`
+from weir.waiting as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'records that wait, without their ids';
+
+create or replace view weir_masked.quality (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded them',
+  `type` LowCardinality(String) comment 'the type of the records',
+  `day` Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
+  `received` UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
+  `accepted` UInt64 comment 'records that were accepted, each version of a record for itself',
+  `refused` UInt64 comment 'records that were refused; for as long as rejections are kept',
+  `top_codes` Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
+  `last_accepted_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
+  `waiting` UInt64 comment 'records that came on that day and still wait for a record that they refer to',
+  `undecided` UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`type` as `type`, shown.`day` as `day`, shown.`received` as `received`, shown.`accepted` as `accepted`, shown.`refused` as `refused`, shown.`top_codes` as `top_codes`, shown.`last_accepted_at` as `last_accepted_at`, shown.`waiting` as `waiting`, shown.`undecided` as `undecided`
+from weir.quality as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'what came in, by organisation, type and day: accepted, refused, waiting';
+
+create or replace view weir_masked.sales_by_day (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the transactions, in UTC: of when they were created, or else accepted',
+  `shop_id` UUID comment 'the shop',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the transactions',
+  `branch_id` Nullable(UUID) comment 'the branch, null where the transactions name none',
+  `source` LowCardinality(Nullable(String)) comment 'where the transactions come from, for example online or in-store; null where they do not say it',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid than without discounts',
+  `customers` UInt64 comment 'how many different students bought; transactions without a student_id do not count'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`day` as `day`, shown.`shop_id` as `shop_id`, shown.`region` as `region`, shown.`branch_id` as `branch_id`, shown.`source` as `source`, shown.`transactions` as `transactions`, shown.`amount` as `amount`, shown.`savings` as `savings`, shown.`customers` as `customers`
+from weir.sales_by_day as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'What was sold, where, and through what. One row: a day, shop, region, branch and source with at least one transaction.';
+
+create or replace view weir_masked.cohorts (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `cohort` Date32 comment 'the first day of the month in which these customers first bought',
+  `month` UInt64 comment 'how many months after that: 0 is the same month',
+  `customers` UInt64 comment 'how many customers first bought in the month of the cohort',
+  `active` UInt64 comment 'how many of them bought in this month',
+  `retention` Nullable(Float64) comment 'active as a share of customers',
+  `transactions` UInt64 comment 'how many transactions they made in this month',
+  `amount` Decimal(38, 9) comment 'how much they paid in this month'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`cohort` as `cohort`, shown.`month` as `month`, shown.`customers` as `customers`, shown.`active` as `active`, shown.`retention` as `retention`, shown.`transactions` as `transactions`, shown.`amount` as `amount`
+from weir.cohorts as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'How many customers who first bought in a month come back in the months after it. One row: a month of first transactions, and a month from then on in which at least one of these customers bought.';
+
+create or replace view weir_masked.offers_used (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `offer_id` UUID comment 'the offer',
+  `shop_id` UUID comment 'its shop',
+  `name` String comment 'what it is called',
+  `type` String comment 'for example percentage or fixed',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_enabled` Nullable(Bool) comment 'whether it is enabled, null where that was not said',
+  `views` UInt64 comment 'how often a page of it was viewed',
+  `interactions` UInt64 comment 'how many interactions there were with it, views among them',
+  `uses` UInt64 comment 'in how many transactions it was used',
+  `customers` UInt64 comment 'how many different students used it',
+  `amount` Decimal(38, 9) comment 'how much was paid in these transactions',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `share_of_sales` Nullable(Float64) comment 'its transactions as a share of its shop\'s transactions',
+  `eligible_branches` UInt64 comment 'the shop\'s branches in which it may be used: those of allowed_branches, or all',
+  `branches_used` UInt64 comment 'in how many of these it was used',
+  `share_of_eligible` Nullable(Float64) comment 'branches_used as a share of eligible_branches',
+  `first_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was first used',
+  `last_used_at` Nullable(DateTime64(3, 'UTC')) comment 'when it was last used'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`offer_id` as `offer_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`type` as `type`, shown.`region` as `region`, shown.`is_enabled` as `is_enabled`, shown.`views` as `views`, shown.`interactions` as `interactions`, shown.`uses` as `uses`, shown.`customers` as `customers`, shown.`amount` as `amount`, shown.`savings` as `savings`, shown.`share_of_sales` as `share_of_sales`, shown.`eligible_branches` as `eligible_branches`, shown.`branches_used` as `branches_used`, shown.`share_of_eligible` as `share_of_eligible`, shown.`first_used_at` as `first_used_at`, shown.`last_used_at` as `last_used_at`
+from weir.offers_used as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'Which offers are looked at and used, and what they bring. One row: an offer that is not deleted.';
+
+create or replace view weir_masked.shops_overview (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `shop_id` UUID comment 'the shop',
+  `name` String comment 'what it is called',
+  `region` LowCardinality(String) comment 'its 2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether it is public, null where that was not said',
+  `branches` UInt64 comment 'how many branches it has',
+  `categories` Array(String) comment 'the names of its categories',
+  `tags` Array(String) comment 'the names of its tags',
+  `keywords` Array(String) comment 'the names of its keywords',
+  `offers` UInt64 comment 'how many offers it has',
+  `offers_now` UInt64 comment 'how many of them are enabled and valid at this moment',
+  `favourites` UInt64 comment 'how many students have it among their favourites',
+  `interactions` UInt64 comment 'how many interactions there were with it and with its offers',
+  `transactions` UInt64 comment 'how many transactions were made in it',
+  `customers` UInt64 comment 'how many different students bought in it',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`shop_id` as `shop_id`, shown.`name` as `name`, shown.`region` as `region`, shown.`is_public` as `is_public`, shown.`branches` as `branches`, shown.`categories` as `categories`, shown.`tags` as `tags`, shown.`keywords` as `keywords`, shown.`offers` as `offers`, shown.`offers_now` as `offers_now`, shown.`favourites` as `favourites`, shown.`interactions` as `interactions`, shown.`transactions` as `transactions`, shown.`customers` as `customers`, shown.`amount` as `amount`, shown.`savings` as `savings`, shown.`first_bought_at` as `first_bought_at`, shown.`last_bought_at` as `last_bought_at`
+from weir.shops_overview as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'Everything about a shop on one line: what it has, what it sold, who looked at it. One row: a shop that is not deleted.';
+
+create or replace view weir_masked.customers_overview (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `user_id` UUID comment 'the user that the customer is',
+  `region` LowCardinality(String) comment 'the 2-letter country code of the customer',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `age_band` Nullable(String) comment 'how old the customer is today, in bands; null without a birthdate',
+  `institute_id` Nullable(UUID) comment 'the educational institute',
+  `institute` Nullable(String) comment 'what it is called',
+  `course_id` Nullable(UUID) comment 'the course',
+  `course` Nullable(String) comment 'what it is called',
+  `first_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the first transaction was made; null where there is none',
+  `last_bought_at` Nullable(DateTime64(3, 'UTC')) comment 'when the last one was',
+  `transactions` UInt64 comment 'how many transactions',
+  `amount` Decimal(38, 9) comment 'how much was paid',
+  `savings` Decimal(38, 9) comment 'how much less was paid',
+  `shops` UInt64 comment 'in how many different shops',
+  `top_shops` Array(UUID) comment 'the shops with the most transactions of this customer, the first first; at most 5',
+  `favourite_shops` Array(UUID) comment 'the shops among the favourites of this customer',
+  `tags` Array(String) comment 'the names of the tags of shops that this customer bought in, the commonest first',
+  `keywords` Array(String) comment 'the names of the keywords of these shops, the commonest first'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'user', ifNull(toString(shown.`user_id`), ''))) as `user_id`, defaultValueOfTypeName('LowCardinality(String)') as `region`, defaultValueOfTypeName('Nullable(String)') as `gender`, defaultValueOfTypeName('Nullable(String)') as `age_band`, defaultValueOfTypeName('Nullable(UUID)') as `institute_id`, defaultValueOfTypeName('Nullable(String)') as `institute`, defaultValueOfTypeName('Nullable(UUID)') as `course_id`, defaultValueOfTypeName('Nullable(String)') as `course`, shown.`first_bought_at` as `first_bought_at`, shown.`last_bought_at` as `last_bought_at`, shown.`transactions` as `transactions`, shown.`amount` as `amount`, shown.`savings` as `savings`, shown.`shops` as `shops`, shown.`top_shops` as `top_shops`, shown.`favourite_shops` as `favourite_shops`, shown.`tags` as `tags`, shown.`keywords` as `keywords`
+from weir.customers_overview as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'Everything about a customer on one line: who they are, what they bought, what they like. One row: a customer who is not deleted.';
+
+create or replace view weir_masked.customers_by_attribute (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `attribute` LowCardinality(String) comment 'region, institute, course, age_band, gender, tag or keyword; the last two of shops that a customer bought in',
+  `value` String comment 'its value',
+  `customers` UInt64 comment 'how many customers have it',
+  `buyers` UInt64 comment 'how many of them have bought something',
+  `transactions` UInt64 comment 'how many transactions they made, in all shops',
+  `amount` Decimal(38, 9) comment 'how much they paid',
+  `savings` Decimal(38, 9) comment 'how much less they paid'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`attribute` as `attribute`, shown.`value` as `value`, shown.`customers` as `customers`, shown.`buyers` as `buyers`, shown.`transactions` as `transactions`, shown.`amount` as `amount`, shown.`savings` as `savings`
+from weir.customers_by_attribute as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'Segments by what customers are and where they buy: how many there are, and what they buy. One row: an attribute and one of its values that at least one customer has.';
+
+create or replace view weir_masked.customer_segments (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `customer_id` UUID comment 'the customer',
+  `segment` LowCardinality(String) comment 'the name of the segment',
+  `recency_days` Int64 comment 'how many days ago the last transaction was made, counted in days of UTC',
+  `frequency` UInt64 comment 'how many transactions',
+  `monetary` Decimal(38, 9) comment 'how much was paid',
+  `r` UInt8 comment '5 for the fifth of customers who bought last, 1 for those whose last transaction is longest ago',
+  `f` UInt8 comment '5 for the fifth with the most transactions',
+  `m` UInt8 comment '5 for the fifth who paid most'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, shown.`segment` as `segment`, shown.`recency_days` as `recency_days`, shown.`frequency` as `frequency`, shown.`monetary` as `monetary`, shown.`r` as `r`, shown.`f` as `f`, shown.`m` as `m`
+from weir.customer_segments as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'Customers by recency, frequency and monetary value, in segments with names. One row: a customer who is not deleted and has bought something.';
+
+create or replace view weir_masked.segment_members definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), ''))) as `customer_id`, shown.`segment` as `segment`, shown.`recency_days` as `recency_days`, shown.`frequency` as `frequency`, shown.`monetary` as `monetary`, shown.`r` as `r`, shown.`f` as `f`, shown.`m` as `m`
+from weir.segment_members(name = {name:String}, at = {at:String}) as shown
+all inner join (select org_id, argMin((k0, k1), made_at) as salt from weir.mask_salts group by org_id) as salts on shown.org_id = salts.org_id
+where segment in ('champions', 'loyal', 'at risk', 'new', 'promising', 'fading', 'lost')
+order by reinterpretAsUUID(sipHash128ReferenceKeyed(salts.salt, 'customer', ifNull(toString(shown.`customer_id`), '')))
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'The customers of one segment at a moment, to be exported, or compared with those of another day. An organisation\'s own segment is asked for by its name, too. One row: a customer who was in the segment at that moment.';
+
+create or replace view weir_masked.own_segments (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `segment` LowCardinality(String) comment 'its name',
+  `version` UInt64 comment 'how often its condition was set',
+  `condition` String comment 'who is in it, by the columns of customers_overview and of customer_segments',
+  `about` String comment 'what it is for',
+  `created_at` DateTime64(3, 'UTC') comment 'since when it has this condition'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`segment` as `segment`, shown.`version` as `version`, defaultValueOfTypeName('String') as `condition`, defaultValueOfTypeName('String') as `about`, shown.`created_at` as `created_at`
+from weir.own_segments as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'The segments that an organisation has made for itself. Who is in one: segment_members. One row: a segment that is not dropped.';
+
+create or replace view weir_masked.segment_sizes (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day, in UTC; it is counted soon after its beginning',
+  `segment` LowCardinality(String) comment 'the segment',
+  `version` UInt64 comment 'of an own one, how often its condition had been set by then; 0 for those that Weir names',
+  `members` UInt64 comment 'how many customers were in it'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`day` as `day`, shown.`segment` as `segment`, shown.`version` as `version`, shown.`members` as `members`
+from weir.segment_sizes as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'How many customers were in each segment, day by day: in those that Weir names, and in own ones. One row: a segment and a day on which it was counted.';
+
+create or replace view weir_masked.recommendations (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE where they came from a recommendation, null for browsing',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`day` as `day`, shown.`item_type` as `item_type`, shown.`platform` as `platform`, shown.`country` as `country`, shown.`source` as `source`, shown.`interactions` as `interactions`, shown.`followed` as `followed`, shown.`bought_1d` as `bought_1d`, shown.`bought_7d` as `bought_7d`, shown.`bought_30d` as `bought_30d`
+from weir.recommendations as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'What came of interactions that a recommendation brought (source SERVICE), and of all others. One row: a day, kind of item, platform, country and source with at least one interaction.';
+
+create or replace view weir_masked.recommendations_by_id (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `recommendation_id` UUID comment 'the recommendation',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `first_day` Date32 comment 'the day of the first interaction that it brought, in UTC',
+  `last_day` Date32 comment 'the day of the last one',
+  `interactions` UInt64 comment 'how many interactions',
+  `followed` UInt64 comment 'after how many of them the same person did something with the same item within a day',
+  `bought_1d` UInt64 comment 'after how many of them the same student bought in a shop of the item within a day',
+  `bought_7d` UInt64 comment 'the same, within 7 days',
+  `bought_30d` UInt64 comment 'the same, within 30 days'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`recommendation_id` as `recommendation_id`, shown.`item_type` as `item_type`, shown.`first_day` as `first_day`, shown.`last_day` as `last_day`, shown.`interactions` as `interactions`, shown.`followed` as `followed`, shown.`bought_1d` as `bought_1d`, shown.`bought_7d` as `bought_7d`, shown.`bought_30d` as `bought_30d`
+from weir.recommendations_by_id as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'What came of each recommendation. One row: a recommendation and the kind of item that it led to.';
+
+create or replace view weir_masked.recommendation_lift (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where the interactions occurred; null where it was not said',
+  `within_days` UInt64 comment 'within how many days after the interaction a purchase counts: 1, 7 or 30',
+  `recommended` UInt64 comment 'how many interactions came from a recommendation',
+  `recommended_bought` UInt64 comment 'after how many of them the same student bought in a shop of the item',
+  `others` UInt64 comment 'how many interactions did not',
+  `others_bought` UInt64 comment 'after how many of these the same student bought',
+  `recommended_share` Nullable(Float64) comment 'recommended_bought as a share of recommended',
+  `others_share` Nullable(Float64) comment 'others_bought as a share of others',
+  `lift` Nullable(Float64) comment 'recommended_share divided by others_share; null where one of them is 0 or missing',
+  `lift_low` Nullable(Float64) comment 'the lift is at least this, with a probability of 97.5 %',
+  `lift_high` Nullable(Float64) comment 'the lift is at most this, with a probability of 97.5 %'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`item_type` as `item_type`, shown.`platform` as `platform`, shown.`country` as `country`, shown.`within_days` as `within_days`, shown.`recommended` as `recommended`, shown.`recommended_bought` as `recommended_bought`, shown.`others` as `others`, shown.`others_bought` as `others_bought`, shown.`recommended_share` as `recommended_share`, shown.`others_share` as `others_share`, shown.`lift` as `lift`, shown.`lift_low` as `lift_low`, shown.`lift_high` as `lift_high`
+from weir.recommendation_lift as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'How much likelier a purchase is after a recommended interaction than after any other, and how sure that is. One row: a kind of item, platform, country and number of days; all days of interactions together.';
+
+create or replace view weir_masked.interactions_by_day (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day of the interactions, in UTC',
+  `item_type` LowCardinality(String) comment 'TAG, OFFER, SHOP or KEYWORD',
+  `item_id` UUID comment 'the item',
+  `interaction_type` LowCardinality(String) comment 'FILTER_CLICK, SHARE, PAGE_VIEW or DISCOUNT_CODE',
+  `platform` LowCardinality(Nullable(String)) comment 'ANDROID, IOS, WEB or OTHER; null where it was not said',
+  `country` LowCardinality(Nullable(String)) comment 'where they occurred; null where it was not said',
+  `interactions` UInt64 comment 'how many interactions',
+  `recommended` UInt64 comment 'how many of them came from a recommendation',
+  `persons` UInt64 comment 'how many different customers or else users; interactions without either do not count'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`day` as `day`, shown.`item_type` as `item_type`, shown.`item_id` as `item_id`, shown.`interaction_type` as `interaction_type`, shown.`platform` as `platform`, shown.`country` as `country`, shown.`interactions` as `interactions`, shown.`recommended` as `recommended`, shown.`persons` as `persons`
+from weir.interactions_by_day as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'What people look at, share and use, where and on what. One row: a day, item, kind of interaction, platform and country with at least one interaction.';
+
+create or replace view weir_masked.funnel (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which the shop was viewed, in UTC',
+  `shop_id` UUID comment 'the shop',
+  `viewed` UInt64 comment 'how many different persons viewed a page of the shop',
+  `went_to_offer` UInt64 comment 'how many of them did something with an offer of the shop within 30 days after that',
+  `bought` UInt64 comment 'how many of these bought in the shop within 30 days after that',
+  `bought_at_all` UInt64 comment 'how many of those who viewed the shop bought in it within 30 days, with or without an offer between',
+  `offer_share` Nullable(Float64) comment 'went_to_offer as a share of viewed',
+  `bought_share` Nullable(Float64) comment 'bought as a share of went_to_offer'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`day` as `day`, shown.`shop_id` as `shop_id`, shown.`viewed` as `viewed`, shown.`went_to_offer` as `went_to_offer`, shown.`bought` as `bought`, shown.`bought_at_all` as `bought_at_all`, shown.`offer_share` as `offer_share`, shown.`bought_share` as `bought_share`
+from weir.funnel as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'How many of those who view a shop go on to one of its offers, and from there to a purchase. One row: a day and a shop that at least one person viewed on that day.';
+
+create or replace view weir_masked.refusals_by_day (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `day` Date32 comment 'the day on which they were refused, in UTC',
+  `type` LowCardinality(String) comment 'the type of the records',
+  `code` LowCardinality(String) comment 'what is wrong with them, as the API calls it',
+  `refused` UInt64 comment 'how many refused records have a problem with this code; one with several codes counts at each'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`day` as `day`, shown.`type` as `type`, shown.`code` as `code`, shown.`refused` as `refused`
+from weir.refusals_by_day as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
+comment 'What was refused, and why. One row: a day, type and code with at least one refused record; for as long as rejections are kept.';
+
+create or replace view weir_masked.marts_as_of (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded the records',
+  `mart` LowCardinality(String) comment 'the mart',
+  `as_of` DateTime64(3, 'UTC') comment 'what was stored before this moment is in the figures'
+) definer = current_user sql security definer as
+select shown.`org_id` as `org_id`, shown.`mart` as `mart`, shown.`as_of` as `as_of`
+from weir.marts_as_of as shown
+settings split_intersecting_parts_ranges_into_layers_final = 0
 comment 'Of what moment the figures of a large organisation are; those that are not listed here are of this moment. One row: a mart that is kept for the organisation.';

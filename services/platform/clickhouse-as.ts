@@ -3,7 +3,7 @@ import { createClient } from '@clickhouse/client'
 import { SilentLogger } from './clickhouse.js'
 import type { Trust } from './process/access.js'
 
-export type ClickHouseLogin = { username: string; password: string }
+export type ClickHouseLogin = { username: string; password: string; database: string }
 
 /** An answer as it comes: in which format, what was read for it where ClickHouse told that, and its bytes. */
 export type RawAnswer = {
@@ -34,32 +34,38 @@ export const createClickHouseAs = (
   url: string,
   {
     ca,
-    database,
     requestTimeout,
     maxConnections,
   }: Trust & {
-    database: string
     requestTimeout: number
     maxConnections: number
   },
 ) => {
-  const client = createClient({
-    url: withoutLogin(url),
-    // Nobody has this name: a question whose login was lost would be refused.
-    username: 'nobody-by-default',
-    password: '',
-    database,
-    ...(ca && { tls: { ca_cert: Buffer.from(ca) } }),
-    request_timeout: requestTimeout,
-    max_open_connections: maxConnections,
-    keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
-    log: { LoggerClass: SilentLogger },
-  })
+  const openIn = (database: string) =>
+    createClient({
+      url: withoutLogin(url),
+      // Nobody has this name: a question whose login was lost would be refused.
+      username: 'nobody-by-default',
+      password: '',
+      database,
+      ...(ca && { tls: { ca_cert: Buffer.from(ca) } }),
+      request_timeout: requestTimeout,
+      max_open_connections: maxConnections,
+      keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+      log: { LoggerClass: SilentLogger },
+    })
+  // A client names one database with every question.
+  const clients = new Map<string, ReturnType<typeof openIn>>()
+  const clientFor = (database: string) => {
+    const client = clients.get(database) ?? openIn(database)
+    clients.set(database, client)
+    return client
+  }
   return {
-    ask: async ({ login, sql, settings, signal }: RawQuestion): Promise<RawAnswer> => {
-      const { stream, summary, response_headers } = await client.exec({
+    ask: async ({ login: { database, ...auth }, sql, settings, signal }: RawQuestion): Promise<RawAnswer> => {
+      const { stream, summary, response_headers } = await clientFor(database).exec({
         query: sql,
-        auth: login,
+        auth,
         clickhouse_settings: settings,
         abort_signal: signal,
       })
@@ -75,7 +81,9 @@ export const createClickHouseAs = (
         stream,
       }
     },
-    close: () => client.close(),
+    close: async () => {
+      await Promise.all([...clients.values()].map((client) => client.close()))
+    },
   }
 }
 

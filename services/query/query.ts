@@ -24,7 +24,6 @@ import { packageRoot } from '#platform/process/package-root.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import type { Registry } from '#platform/registry.js'
 import type { Reader } from '#rejections/find-rejections.js'
-import { database } from '#schemas/derive/names.js'
 import { mostCounted } from '#schemas/endpoints/overview.js'
 import { downloadedWithin } from '#schemas/endpoints/sql/sql.js'
 import type { VerdictEvent } from '#schemas/events.js'
@@ -121,7 +120,6 @@ export const openQuery = (
   // For what callers write themselves, as the user that they name: the client above is never asked it.
   const forAnalysts = createClickHouseAs(access.clickhouse.url, {
     ...access.clickhouse,
-    database,
     requestTimeout: downloadedWithin * 1000 + 10_000,
     maxConnections: ofSql.atOnce,
   })

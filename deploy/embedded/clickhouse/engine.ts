@@ -19,7 +19,9 @@ export type StatementResult = {
 type WhatWasRead = { rows: number; bytes: number }
 
 /** The database and the settings that a statement runs with. They hold for one request alone. */
-type Surroundings = { settings: ReadonlyMap<string, string> } & Partial<Pick<QueryRequest, 'database' | 'readonly'>>
+type Surroundings = { settings: ReadonlyMap<string, string> } & Partial<
+  Pick<QueryRequest, 'database' | 'readonly' | 'role'>
+>
 
 /** Settings stay with a connection, so each statement gets its own, in 2 ms; the root one keeps the engine loaded. */
 export const openEngine = (path: string, config: string, threads: number, onRefusedWrite: () => void) => {
@@ -104,11 +106,11 @@ export const openEngine = (path: string, config: string, threads: number, onRefu
 }
 
 /** The SQL that sets a request's surroundings before its statement; readonly comes last because it locks the other settings. */
-export const prelude = ({ database, settings, readonly }: Surroundings): string => {
+export const prelude = ({ database, settings, readonly, role }: Surroundings): string => {
   const assignments = [...LIKE_A_SERVER, ...settings].map(([name, value]) => `${identifier(name)}=${literal(value)}`)
   return [
     database ? `USE ${identifier(database)};` : '',
-    `SET ${assignments.join(', ')};`,
+    `SET ${assignments.join(', ')};${role === undefined ? '' : ` SET ROLE ${identifier(role)};`}`,
     readonly === undefined ? '' : `SET readonly=${literal(readonly)};`,
   ].join(' ')
 }

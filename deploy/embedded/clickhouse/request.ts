@@ -13,6 +13,8 @@ export type QueryRequest = {
   defaultFormat: string
   settings: Map<string, string>
   readonly: string | undefined
+  /** The role of access.xml whose rights alone the statement has. */
+  role?: string
   user: User
   bodyEncoding: string
   /** Aborted when the client goes away before its answer. */
@@ -40,7 +42,11 @@ export const readRequest = (
   return {
     query: parameters.get('query') ?? '',
     queryId: parameters.get('query_id') || header(request.headers, 'x-clickhouse-query-id') || randomUUID(),
-    database: header(request.headers, 'x-clickhouse-database') || parameters.get('database') || undefined,
+    database:
+      header(request.headers, 'x-clickhouse-database') ||
+      parameters.get('database') ||
+      (user.isMasked ? 'weir_masked' : undefined),
+    ...(user.isMasked && { role: 'masked' }),
     defaultFormat: parameters.get('default_format') || header(request.headers, 'x-clickhouse-format') || 'TabSeparated',
     settings,
     readonly: isReading && !isLocked ? '2' : asked,
@@ -71,7 +77,7 @@ export const readForm = async (asked: IncomingMessage, parameters: URLSearchPara
 }
 
 /** Analysts only read: `default` the rows of every organisation, others those of their own. Weir's own services are `weir`. */
-export type User = { mayWrite: boolean; org?: string }
+export type User = { mayWrite: boolean; org?: string; isMasked?: boolean }
 
 export type Passwords = { password: string; weirPassword: string }
 
@@ -80,13 +86,13 @@ export const identify = (
   headers: IncomingHttpHeaders,
   parameters: URLSearchParams,
   passwords: Passwords,
-  logins: Pick<Logins, 'orgOf'>,
+  logins: Pick<Logins, 'find'>,
 ): User => {
   const given = fromHeaders(headers) ?? fromAuthorization(headers.authorization) ?? fromParameters(parameters)
   if (given.user === 'default' && isSame(given.password, passwords.password)) return { mayWrite: false }
   if (given.user === 'weir' && isSame(given.password, passwords.weirPassword)) return { mayWrite: true }
-  const org = logins.orgOf(given.user, given.password)
-  if (org !== undefined) return { mayWrite: false, org }
+  const login = logins.find(given.user, given.password)
+  if (login) return { mayWrite: false, org: login.org, isMasked: login.masked }
   const problem = 'Authentication failed: password is incorrect, or there is no user with such name.'
   throw refusal(516, 'AUTHENTICATION_FAILED', `${given.user}: ${problem}`)
 }

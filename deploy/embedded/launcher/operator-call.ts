@@ -23,7 +23,7 @@ const optionsOf = (withValue: string, alone: string): Options => {
 export const operatorOptions = optionsOf(
   'about afterwards at code count delivery demo-key-file events examples expected expires file from grace head history index keep key lanes limit missing mode name new-partitions org out ' +
     'partitions person record records rejections request requests scopes seed since state to type until url verdicts wait where with',
-  'all all-versions csv deletes dry-run duplicates even-superseded json manage mend new-fields operator print quick restart strict yes',
+  'all all-versions csv deletes dry-run duplicates even-superseded json manage masked mend new-fields operator print quick restart strict yes',
 )
 
 /** Those of the uploader's commands. */

@@ -15,15 +15,26 @@ export const tablesOf = (catalogue: Catalogue): string[] => [
 ]
 
 export const viewsOf = (catalogue: Catalogue): string[] => [
-  ...ofEach(catalogue, [names.viewOf], [names.historyViewOf, names.asOfViewOf]),
-  ...[names.rejectionsView, names.waitingView, names.qualityView],
+  ...viewsOfRecords(catalogue),
   ...keptMarts.flatMap(({ name }) => [names.notKeptViewOf(name), names.notKeptIfAnyOf(name)]),
   ...marts.map(({ name }) => name),
+]
+
+/** The views that there are once more with persons masked: those that analysts are told of. */
+export const maskedViewsOf = (catalogue: Catalogue): string[] => [
+  ...viewsOfRecords(catalogue),
+  ...marts.map(({ name }) => name),
+]
+
+const viewsOfRecords = (catalogue: Catalogue): string[] => [
+  ...ofEach(catalogue, [names.viewOf], [names.historyViewOf, names.asOfViewOf]),
+  ...[names.rejectionsView, names.waitingView, names.qualityView],
 ]
 
 /** What fills tables from others, and what only the services read. */
 export const innerOf = (catalogue: Catalogue): string[] => [
   names.changesTable,
+  names.maskSaltsTable,
   ...martsInParts.map(({ name }) => names.sortedTableOf(name)),
   ...ofEach(catalogue, [names.changesFeedOf], [names.currentFeedOf]),
 ]

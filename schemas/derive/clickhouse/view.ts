@@ -17,9 +17,10 @@ export const createView = (
   query: string,
   about: string,
   { on }: Placement,
+  { within = database, as = asReader } = {},
 ): string => {
   const listed = columns ? ` (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n)` : ''
-  return `create or replace view ${database}.${view}${on}${listed} ${asReader} as\n${query}\ncomment ${literal(about)}`
+  return `create or replace view ${within}.${view}${on}${listed} ${as} as\n${query}\ncomment ${literal(about)}`
 }
 
 /** A mart's view, and what it reads. */

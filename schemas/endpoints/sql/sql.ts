@@ -59,7 +59,7 @@ const sqlRows = v.named(
 
 export const runSql = endpoint('POST', '/v1/sql', 'run-sql', 'analytics', {
   summary: 'Run a query of your own',
-  about: `One statement of ClickHouse's SQL that reads, without FORMAT, run as the analyst of your organisation: an operator makes this user with \`weir analysts create --org …\`, and its password comes with the request. So it sees your organisation's rows alone, as in any other tool, and names the tables with or without the database \`weir\`. With \`Accept: ${csvType}\` or \`Accept: ${parquetType}\` the whole result is a download; where something goes wrong in the middle of it, the connection ends before the download is complete. A query takes at most ${answeredWithin} seconds, a download ${downloadedWithin}; a query whose caller goes away is cancelled.`,
+  about: `One statement of ClickHouse's SQL that reads, without FORMAT, run as the analyst of your organisation: an operator makes this user with \`weir analysts create --org …\`, and its password comes with the request. So it sees your organisation's rows alone, as in any other tool, and names the tables with or without the database \`weir\`. With the password of a masked analyst (\`--masked\`) it sees no persons: it names the same views without a database, or in \`weir_masked\`. With \`Accept: ${csvType}\` or \`Accept: ${parquetType}\` the whole result is a download; where something goes wrong in the middle of it, the connection ends before the download is complete. A query takes at most ${answeredWithin} seconds, a download ${downloadedWithin}; a query whose caller goes away is cancelled.`,
   scope: readAnalytics,
   headers: {
     [analystPassword]: v.text("the password of your organisation's analyst", {

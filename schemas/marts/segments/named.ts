@@ -56,6 +56,8 @@ const columns = {
   m: score('5 for the fifth who paid most'),
 }
 
+const impersonal = ['segment', 'recency_days', 'frequency', 'monetary', 'r', 'f', 'm']
+
 export const customerSegments: Mart = {
   name: 'customer_segments',
   kept: { byClock: true },
@@ -63,6 +65,7 @@ export const customerSegments: Mart = {
   grain: 'a customer who is not deleted and has bought something',
   from: ['customers', 'transactions'],
   columns,
+  impersonal,
   sql: (from) => `select ${Object.keys(columns).join(', ')}\nfrom ${scored(from, 'now64(3)')}`,
 }
 
@@ -83,6 +86,9 @@ export const segmentMembers: Mart = {
     f: score('as in customer_segments, at that moment; 0 where nothing was bought'),
     m: score('as in customer_segments, at that moment; 0 where nothing was bought'),
   },
+  impersonal,
+  // The name of an own segment may tell what its members are.
+  maskedWhere: `segment in (${segmentRules.map(({ segment }) => `'${segment}'`).join(', ')})`,
   asked: { name: 'loyal', at: '2026-01-31 12:00:00' },
   sql: (
     from,

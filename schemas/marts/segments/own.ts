@@ -15,6 +15,7 @@ export const ownSegments: Mart = {
     about: text('what it is for'),
     created_at: instant('since when it has this condition'),
   },
+  written: ['condition', 'about'],
   sql: (
     from,
   ) => `select org_id, segment, newest.1 as version, newest.2 as condition, newest.3 as about, newest.4 as created_at

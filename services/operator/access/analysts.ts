@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { randomText } from '#ledger/key-text.js'
 import { hasOrg } from '#ledger/organisations.js'
@@ -6,13 +6,18 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { readAccess } from '#platform/process/access.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import {
+  type Analyst,
   analystAccessSql,
   analystOf,
   analystPrefix,
   createAnalystSql,
   dropAnalystSql,
+  maskedPassword,
+  toAnalyst,
 } from '#schemas/derive/analysts.js'
-import { placementOf } from '#schemas/derive/clickhouse/placement.js'
+import { addSaltSql } from '#schemas/derive/clickhouse/masked.js'
+import { oneServer, placementOf } from '#schemas/derive/clickhouse/placement.js'
+import { database, maskedDatabase } from '#schemas/derive/names.js'
 import { readOrg } from '../command/arguments.js'
 import { addressOf } from '../command/ask-servers.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -21,8 +26,7 @@ import { examples, type Session } from '../command/session.js'
 import { type Column, toTable } from '../command/table.js'
 import { type EmbeddedAnalysts, embeddedAnalysts, isThere } from './embedded-analysts.js'
 
-type Options = { org: string; print?: boolean; json?: boolean }
-type Analyst = { user: string; org: string }
+type Options = { org: string; masked?: boolean; print?: boolean; json?: boolean }
 
 /** The ClickHouse users who read one organisation's rows each. */
 export const addAnalysts = (program: Command, session: Session): void => {
@@ -31,22 +35,31 @@ export const addAnalysts = (program: Command, session: Session): void => {
     .command('create')
     .description("make a ClickHouse user who reads one organisation's rows and nothing else")
     .requiredOption('--org <id>', 'the organisation whose rows the user may read')
+    .option('--masked', 'this user sees pseudonyms of persons, and nothing personal')
     .option('--print', 'only print the SQL, for somebody else to run')
-    .option('--json', 'one line of JSON: user, password, org; with --print also sql')
-    .addHelpText('after', examples('analysts create --org acme', 'analysts create --org acme --print > acme.sql'))
+    .option('--json', 'one line of JSON: user, password, org, masked; with --print also sql')
+    .addHelpText(
+      'after',
+      examples(
+        'analysts create --org acme',
+        'analysts create --org acme --masked',
+        'analysts create --org acme --print > acme.sql',
+      ),
+    )
     .action((options: Options) => create(options, session))
   analysts
     .command('list')
     .description('show the analysts there are')
-    .option('--json', 'one line: an array with user, org')
+    .option('--json', 'one line: an array with user, org, masked')
     .addHelpText('after', examples('analysts list'))
     .action((options: { json?: boolean }) => list(options, session))
   const addChange = (name: string, done: string) =>
     analysts
       .command(name)
       .requiredOption('--org <id>', `the organisation whose analyst is ${done}`)
+      .option('--masked', 'the one who sees nothing personal')
       .option('--print', 'only print the SQL, for somebody else to run')
-      .option('--json', 'one line of JSON: user, org; with --print also sql')
+      .option('--json', 'one line of JSON: user, org, masked; with --print also sql')
   addChange('update', 'updated')
     .description('show an analyst the tables that came with a newer Weir; "weir provision" does so for those it finds')
     .addHelpText('after', examples('analysts update --org acme', 'analysts update --org acme --print > acme.sql'))
@@ -58,34 +71,49 @@ export const addAnalysts = (program: Command, session: Session): void => {
 }
 
 const create = async (options: Options, session: Session): Promise<void> => {
-  const org = readOrg(options.org)
-  const user = analystOf(org)
+  const analyst = toAnalyst(analystOf(readOrg(options.org), options.masked))
+  const { user, org, masked } = analyst
+  const placed = placedIn(session)
+  if (masked && placed !== oneServer)
+    throw new OperatorError(
+      'there are no masked analysts on a cluster: its servers would ask each other as the analyst, who may not read the tables',
+    )
   // As many random bits as a key has, so that the plain hash which ClickHouse keeps gives nothing away.
-  const password = randomText(32)
+  const password = `${masked ? maskedPassword : ''}${randomText(32)}`
   const hash = createHash('sha256').update(password).digest('hex')
-  const statements = createAnalystSql(session.catalogue, org, hash, placedIn(session))
-  const sql = toSql(statements)
+  const salt = saltOf(analyst)
+  const statements = createAnalystSql(session.catalogue, org, hash, placed, masked)
+  const sql = toSql([...salt, ...statements])
 
-  if (!options.print) await execute({ statements, org, hash }, session)
+  if (!options.print) await execute({ analyst, salt, statements, hash }, session)
   if (options.json) {
-    session.print(JSON.stringify({ user, password, org, ...(options.print && { sql }) }))
+    session.print(JSON.stringify({ ...analyst, password, ...(options.print && { sql }) }))
     return
   }
   session.print(options.print ? sql.trimEnd() : password)
-  session.note(`user ${user} reads the rows of ${org} in the database weir${options.print ? `: ${password}` : ''}`)
+  session.note(`user ${user} reads ${whatIsRead(analyst)}${options.print ? `: ${password}` : ''}`)
   if (options.print)
     session.note("Run it as the ClickHouse user of Weir's services: the policies name the user who runs them.")
   session.note('Keep the password now: only its hash is stored, and it will not be shown again.')
 }
 
-type New = { statements: string[]; org: string; hash: string }
+/** What keeps a secret for pseudonyms, where the organisation has none. */
+const saltOf = ({ org, masked }: Analyst): string[] =>
+  masked ? [addSaltSql(org, [randomBytes(8).readBigUInt64LE(), randomBytes(8).readBigUInt64LE()])] : []
 
-const execute = async ({ statements, org, hash }: New, session: Session): Promise<void> => {
+const whatIsRead = ({ org, masked }: Analyst): string =>
+  `the rows of ${org} in the database ${masked ? `${maskedDatabase}, with persons masked` : database}`
+
+type New = { analyst: Analyst; salt: string[]; statements: string[]; hash: string }
+
+const execute = async ({ analyst, salt, statements, hash }: New, session: Session): Promise<void> => {
+  const { org, masked } = analyst
   // A mistyped organisation would give a user who sees nothing, without a word why.
   if (!(await session.withParts(['pool'], ({ pool }) => hasOrg(pool, org))))
     throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
-  const addEmbedded = async (analysts: EmbeddedAnalysts): Promise<void> => {
-    await analysts.add(org, hash)
+  const addEmbedded = async (analysts: EmbeddedAnalysts, clickhouse: ClickHouse): Promise<void> => {
+    await runAll(clickhouse, salt)
+    await analysts.add(analyst, hash)
     if (await analysts.isOpen())
       session.note(
         'The user default still reads the rows of every organisation without a password: set CLICKHOUSE_PASSWORD.',
@@ -93,12 +121,13 @@ const execute = async ({ statements, org, hash }: New, session: Session): Promis
   }
   await withUsers(session, addEmbedded, async (clickhouse) => {
     const [createUser = '', ...rest] = statements
+    await runAll(clickhouse, salt)
     await clickhouse.command(createUser)
     try {
       await runAll(clickhouse, rest)
     } catch (error) {
       // A user without all policies is removed again, so that the next try does not find it in its way.
-      await runAll(clickhouse, dropAnalystSql(session.catalogue, org, placementOf(clickhouse)))
+      await runAll(clickhouse, dropAnalystSql(session.catalogue, org, placementOf(clickhouse), masked))
       throw error
     }
   })
@@ -111,14 +140,13 @@ const list = async (options: { json?: boolean }, session: Session): Promise<void
   else session.note('no analysts yet: "weir analysts create --org acme" makes one')
 }
 
-const findAnalysts = (clickhouse: ClickHouse): Promise<Analyst[]> =>
-  clickhouse.query<Analyst>(
-    `select name as user, substring(name, length({prefix:String}) + 1) as org
-    from system.users
-    where startsWith(name, {prefix:String})
-    order by name`,
+const findAnalysts = async (clickhouse: ClickHouse): Promise<Analyst[]> => {
+  const found = await clickhouse.query<{ name: string }>(
+    'select name from system.users where startsWith(name, {prefix:String}) order by name',
     { prefix: analystPrefix },
   )
+  return found.map(({ name }) => toAnalyst(name))
+}
 
 /** Lets analysts read tables that are new, or views of theirs would fail. Undefined where this user may not look. */
 export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<number | undefined> => {
@@ -129,7 +157,7 @@ export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogu
   })
   if (!analysts) return undefined
   const placed = placementOf(clickhouse)
-  for (const { org } of analysts) await runAll(clickhouse, analystAccessSql(catalogue, org, placed))
+  for (const { org, masked } of analysts) await runAll(clickhouse, analystAccessSql(catalogue, org, placed, masked))
   return analysts.length
 }
 
@@ -140,51 +168,64 @@ const runAll = async (clickhouse: ClickHouse, statements: readonly string[]): Pr
 const update = (options: Options, session: Session): Promise<void> =>
   change(options, session, {
     statementsFor: analystAccessSql,
+    before: saltOf,
     // On the embedded engine they read every table, also those that came later.
     embedded: async () => undefined,
-    done: ({ user, org }) => `${user} reads the rows of ${org} in every table`,
+    done: (analyst) => `${analyst.user} reads ${whatIsRead(analyst)}`,
   })
 
 const columns: Column<Analyst>[] = [
   { title: 'USER', cell: ({ user }) => user },
   { title: 'ORG', cell: ({ org }) => org },
+  { title: 'PERSONS', cell: ({ masked }) => (masked ? 'masked' : 'shown') },
 ]
 
 const drop = (options: Options, session: Session): Promise<void> =>
   change(options, session, {
     statementsFor: dropAnalystSql,
-    embedded: (analysts, org) => analysts.drop(org),
+    embedded: (analysts, analyst) => analysts.drop(analyst),
     done: ({ user }) => `${user} is gone`,
   })
 
-/** The login of an organisation that goes; nothing where there is none. */
-export const dropAnalyst = (session: Session, org: string): Promise<void> =>
-  withUsers(
-    session,
-    (analysts) => analysts.drop(org),
-    (clickhouse) => runAll(clickhouse, dropAnalystSql(session.catalogue, org, placedIn(session))),
-  )
+/** The logins of an organisation that goes; nothing where there is none. */
+export const dropAnalysts = async (session: Session, org: string): Promise<void> => {
+  for (const masked of [false, true])
+    await withUsers(
+      session,
+      (analysts) => analysts.drop({ org, masked }),
+      (clickhouse) => runAll(clickhouse, dropAnalystSql(session.catalogue, org, placedIn(session), masked)),
+    )
+}
 
 type Change = {
   statementsFor: typeof analystAccessSql
-  embedded: (analysts: EmbeddedAnalysts, org: string) => Promise<void>
+  /** What is run first, on the embedded engine too. */
+  before?: (analyst: Analyst) => string[]
+  embedded: (analysts: EmbeddedAnalysts, analyst: Analyst) => Promise<void>
   done: (analyst: Analyst) => string
 }
 
 /** Runs what changes an analyst, or prints it. */
-const change = async (options: Options, session: Session, { statementsFor, embedded, done }: Change): Promise<void> => {
-  const org = readOrg(options.org)
-  const user = analystOf(org)
-  const statements = statementsFor(session.catalogue, org, placedIn(session))
+const change = async (
+  options: Options,
+  session: Session,
+  { statementsFor, before = () => [], embedded, done }: Change,
+): Promise<void> => {
+  const analyst = toAnalyst(analystOf(readOrg(options.org), options.masked))
+  const first = before(analyst)
+  const statements = [...first, ...statementsFor(session.catalogue, analyst.org, placedIn(session), analyst.masked)]
   const sql = toSql(statements)
   if (!options.print)
     await withUsers(
       session,
-      (analysts) => embedded(analysts, org),
+      async (analysts, clickhouse) => {
+        await runAll(clickhouse, first)
+        await embedded(analysts, analyst)
+      },
       (clickhouse) => runAll(clickhouse, statements),
     )
-  if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
-  else session.print(options.print ? sql.trimEnd() : done({ user, org }))
+  if (options.json) session.print(JSON.stringify({ ...analyst, ...(options.print && { sql }) }))
+  else session.print(options.print ? sql.trimEnd() : done(analyst))
 }
 
 const placedIn = ({ config }: Session) => placementOf({ cluster: config.CLICKHOUSE_CLUSTER })
@@ -198,7 +239,7 @@ const hasUsers = async (clickhouse: ClickHouse): Promise<boolean> =>
 /** Does the work on the embedded engine, or on a server that can keep users. */
 const withUsers = <T>(
   session: Session,
-  onEmbedded: (analysts: EmbeddedAnalysts) => Promise<T>,
+  onEmbedded: (analysts: EmbeddedAnalysts, clickhouse: ClickHouse) => Promise<T>,
   onServer: (clickhouse: ClickHouse) => Promise<T>,
 ): Promise<T> =>
   session.withParts(
@@ -206,7 +247,7 @@ const withUsers = <T>(
     async ({ clickhouse }) => {
       if (await hasUsers(clickhouse)) return onServer(clickhouse)
       const embedded = embeddedAnalysts(readAccess(session.config, ['clickhouse']).clickhouse.url)
-      if (await embedded.areThere()) return onEmbedded(embedded)
+      if (await embedded.areThere()) return onEmbedded(embedded, clickhouse)
       throw new OperatorError(
         `ClickHouse at ${addressOf(session.config.CLICKHOUSE_URL)} has users in its files of settings only: ` +
           'give it a directory for others (user_directories), or let --print show the SQL',

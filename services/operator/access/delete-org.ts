@@ -9,7 +9,7 @@ import { canAsk, confirm } from '../command/confirm.js'
 import { OperatorError } from '../command/operator-error.js'
 import { examplesAnd, type Session } from '../command/session.js'
 import { follow } from '../erasures/follow.js'
-import { dropAnalyst } from './analysts.js'
+import { dropAnalysts } from './analysts.js'
 
 type Options = Partial<Record<'dryRun' | 'wait' | 'yes' | 'json', boolean>>
 
@@ -36,7 +36,7 @@ export const addOrgsDelete = (orgs: Command, session: Session): void => {
 }
 
 const about = `
-At once its keys end, its webhooks are disabled and its analyst's login is gone. Then the delivery service takes every record, refusal and
+At once its keys end, its webhooks are disabled and its analysts' logins are gone. Then the delivery service takes every record, refusal and
 wait of it out of topics and tables, as "weir erasures" does for a person, reads everything again and signs what it finds: "weir erasures prove"
 repeats that at any time. Nothing brings it back. What others have stays: whoever has read the topics, files that were exported, backups.
 
@@ -54,18 +54,18 @@ const remove = async (given: string, options: Options, session: Session): Promis
       )
     if (!isDryRun && !(await isWanted(orgId, options)))
       return session.note('nothing was asked for, and nothing is removed')
-    if (!isDryRun) await dropLogin(session, orgId)
+    if (!isDryRun) await dropLogins(session, orgId)
     const asked = await inTransaction(pool, (connection) => askDeletion(connection, { orgId, isDryRun }))
     await follow(pool, asked, options, session)
   })
 }
 
 /** Where Weir may not manage users it made none; somebody else may have, with what it printed. */
-const dropLogin = async (session: Session, orgId: string): Promise<void> => {
+const dropLogins = async (session: Session, orgId: string): Promise<void> => {
   try {
-    await dropAnalyst(session, orgId)
+    await dropAnalysts(session, orgId)
   } catch (error) {
-    session.note(`the login of its analyst is not dropped, and sees nothing any more: ${reasonOf(error)}`)
+    session.note(`the logins of its analysts are not dropped, and see nothing any more: ${reasonOf(error)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Analyst } from '#schemas/derive/analysts.js'
 import { OperatorError } from '../command/operator-error.js'
 
 /** The analysts of the embedded engine, which keeps them itself. */
@@ -17,18 +18,22 @@ export const embeddedAnalysts = (clickhouseUrl: string) => {
   return {
     /** Whether this is the embedded engine: a server knows no such address. */
     areThere: async (): Promise<boolean> => (await ask('GET')).status !== 404,
-    list: async () => (await insist(await ask('GET'))) as { user: string; org: string }[],
-    add: async (org: string, passwordSha256: string): Promise<void> => {
-      const answer = await ask('PUT', { org, password_sha256: passwordSha256 })
+    list: async () => (await insist(await ask('GET'))) as Analyst[],
+    add: async (who: Who, passwordSha256: string): Promise<void> => {
+      const answer = await ask('PUT', { ...parametersOf(who), password_sha256: passwordSha256 })
       if (answer.status === 409) throw new OperatorError(isThere)
       await insist(answer)
     },
-    drop: async (org: string): Promise<void> => {
-      await insist(await ask('DELETE', { org }))
+    drop: async (who: Who): Promise<void> => {
+      await insist(await ask('DELETE', parametersOf(who)))
     },
     /** Whether anybody may read the rows of every organisation without a password. */
     isOpen: async (): Promise<boolean> => (await fetch(`${origin}/?query=select%201`)).ok,
   }
 }
+
+type Who = Pick<Analyst, 'org' | 'masked'>
+
+const parametersOf = ({ org, masked }: Who): Record<string, string> => ({ org, ...(masked && { masked: '1' }) })
 
 export const isThere = 'this analyst is there already: "weir analysts drop" takes the user away first'

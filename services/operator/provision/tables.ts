@@ -6,7 +6,14 @@ import { tableColumns } from '#schemas/derive/clickhouse/columns.js'
 import { keptColumns, keptGranularity, keptKey, keptMarts } from '#schemas/derive/clickhouse/kept.js'
 import { onCluster, oneServer, type Placement, placementOf, replicaPath } from '#schemas/derive/clickhouse/placement.js'
 import { tablesSql, viewsSql } from '#schemas/derive/clickhouse.js'
-import { currentTableOf, database, keptTableOf, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
+import {
+  currentTableOf,
+  database,
+  keptTableOf,
+  logTableOf,
+  maskedDatabase,
+  rejectionsLog,
+} from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { updateAnalysts } from '../access/analysts.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -60,18 +67,20 @@ const madeName = 'made_by'
 
 /** Whether these statements were the last to make tables and views, and all of those are there. */
 const isMade = async (clickhouse: ClickHouse, statements: readonly string[]): Promise<boolean> => {
-  const names = new Set([madeName, ...statements.flatMap((statement) => nameMadeBy.exec(statement)?.[1] ?? [])])
+  const names = new Set([
+    `${database}.${madeName}`,
+    ...statements.flatMap((statement) => nameMadeBy.exec(statement)?.[1] ?? []),
+  ])
   const found = await clickhouse.query<{ name: string }>(
-    'select name from system.tables where database = {database:String} and name in ({names:Array(String)})',
-    { database, names: [...names] },
+    `select name from system.tables
+    where database in ({databases:Array(String)}) and concat(database, '.', name) in ({names:Array(String)})`,
+    { databases: [database, maskedDatabase], names: [...names] },
   )
   if (found.length < names.size) return false
   const [made] = await clickhouse.query<{ fingerprint: string }>(`select fingerprint from ${database}.${madeName}`)
   return made?.fingerprint === fingerprintOf(statements)
 }
-const nameMadeBy = new RegExp(
-  `^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?${database}\\.(\\w+)`,
-)
+const nameMadeBy = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\w+\.\w+)/
 
 /**
  * Where the tables stand already, or will. A server that is new in the cluster has to join the others at their paths in Keeper,

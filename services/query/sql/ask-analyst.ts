@@ -1,5 +1,6 @@
-import type { ClickHouseAs, RawAnswer } from '#platform/clickhouse-as.js'
-import { analystOf } from '#schemas/derive/analysts.js'
+import type { ClickHouseAs, ClickHouseLogin, RawAnswer } from '#platform/clickhouse-as.js'
+import { analystOf, maskedPassword } from '#schemas/derive/analysts.js'
+import { database, maskedDatabase } from '#schemas/derive/names.js'
 
 export type AnalystQuestion = {
   orgId: string
@@ -25,7 +26,7 @@ export const createAskAnalyst =
   ({ ask }: Pick<ClickHouseAs, 'ask'>, { isCluster }: Options): AskAnalyst =>
   ({ orgId, password, query, format, limit, seconds, signal }) =>
     ask({
-      login: { username: analystOf(orgId), password },
+      login: loginOf(orgId, password),
       sql: query,
       settings: {
         default_format: format,
@@ -35,6 +36,12 @@ export const createAskAnalyst =
       },
       signal,
     })
+
+/** The password says which of the organisation's two analysts asks. */
+export const loginOf = (orgId: string, password: string): ClickHouseLogin => {
+  const isMasked = password.startsWith(maskedPassword)
+  return { username: analystOf(orgId, isMasked), password, database: isMasked ? maskedDatabase : database }
+}
 
 const sent = {
   // Otherwise a server goes on with a query whose caller has gone.

@@ -1,22 +1,25 @@
 import { type RequestError, requestError, tryLater } from '#http/request-error.js'
-import { analystOf } from '#schemas/derive/analysts.js'
+import { maskedPassword } from '#schemas/derive/analysts.js'
 import { analystPassword, answeredWithin } from '#schemas/endpoints/sql/sql.js'
+import { loginOf } from './ask-analyst.js'
 
 /** Why ClickHouse did not answer a query, as its sender reads it; undefined where that is not about the query. */
-export const toRefusal = (error: unknown, orgId: string): RequestError | undefined => {
+export const toRefusal = (error: unknown, asker: Asker): RequestError | undefined => {
   const { code, message } = error as { code?: unknown; message?: unknown }
   // ClickHouse's own errors have a number; those of the network have a word.
   if (!/^\d+$/.test(String(code))) return undefined
   const number = Number(code)
-  if (loginRefused.has(number)) return noLogin(orgId)
+  if (loginRefused.has(number)) return noLogin(asker)
   if (notOfTheQuery.has(number)) return undefined
   return byCode.get(number) ?? requestError(400, shorten(String(message)))
 }
 
-const noLogin = (orgId: string): RequestError =>
+type Asker = { orgId: string; password: string }
+
+const noLogin = ({ orgId, password }: Asker): RequestError =>
   requestError(
     403,
-    `ClickHouse does not let ${analystOf(orgId)} in with this password (${analystPassword}): it may be mistyped, or there is no such analyst yet; an operator makes one, and its password, with: weir analysts create --org ${orgId}`,
+    `ClickHouse does not let ${loginOf(orgId, password).username} in with this password (${analystPassword}): it may be mistyped, or there is no such analyst yet; an operator makes one, and its password, with: weir analysts create --org ${orgId}${password.startsWith(maskedPassword) ? ' --masked' : ''}`,
   )
 
 const less = 'ask for fewer days or fewer columns, sum in the query, or read a mart'

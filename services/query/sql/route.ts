@@ -91,7 +91,7 @@ const answer = async ({ askAnalyst }: SqlDeps, asked: Asked, reply: FastifyReply
     const text = `{"columns":${JSON.stringify(columns)},"rows":[${rows.join(',')}],${JSON.stringify(rest).slice(1)}\n`
     return await reply.type('application/json; charset=utf-8').serializer(String).send(text)
   } catch (error) {
-    return { error: refusalOf(error, asked.orgId, ending.signal) }
+    return { error: refusalOf(error, asked, ending.signal) }
   } finally {
     ending.done()
   }
@@ -118,7 +118,7 @@ const download = async (
       .header('content-disposition', `attachment; filename="${file}"`)
       .send(whole satisfies Readable)
   } catch (error) {
-    return { error: refusalOf(error, asked.orgId, ending.signal) }
+    return { error: refusalOf(error, asked, ending.signal) }
   } finally {
     ending.done()
   }
@@ -141,9 +141,9 @@ const endingOf = (reply: FastifyReply, seconds: number) => {
   }
 }
 
-const refusalOf = (error: unknown, orgId: string, signal: AbortSignal): RequestError => {
+const refusalOf = (error: unknown, asked: Asked, signal: AbortSignal): RequestError => {
   if (signal.reason === tooLong) return tooLong
-  const refusal = toRefusal(error, orgId)
+  const refusal = toRefusal(error, asked)
   if (refusal) return refusal
   throw error
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { type Catalogue, catalogue } from '#schemas/catalogue.js'
-import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
-import { onCluster } from '#schemas/derive/clickhouse/placement.js'
+import { createAnalystSql, dropAnalystSql, toAnalyst } from '#schemas/derive/analysts.js'
+import { onCluster, oneServer } from '#schemas/derive/clickhouse/placement.js'
+import { maskedViewsOf } from '#schemas/derive/clickhouse/relations.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { marts } from '#schemas/marts/all.js'
 import { interaction } from '#schemas/records/interaction.js'
@@ -76,11 +77,11 @@ drop row policy if exists \`analyst_acme-2_rows\` on weir.waiting_log${kept
 })
 
 it('has a restrictive policy on every table that the user may read, and a reader’s view of it', () => {
-  const made = clickhouseSql(catalogue)
+  const made = clickhouseSql(catalogue).filter((statement) => !statement.includes('weir_masked'))
   const tables = made
     .flatMap((statement) => /^create table if not exists (\S+)/.exec(statement)?.[1] ?? [])
     // Only the services read these.
-    .filter((name) => !/^weir\.(changes|transactions_for_\w+)$/.test(name))
+    .filter((name) => !/^weir\.(changes|mask_salts|transactions_for_\w+)$/.test(name))
   const views = made
     .filter((statement) => statement.includes(' sql security invoker as\n'))
     .flatMap((statement) => /^create or replace view (\S+)/.exec(statement)?.[1] ?? [])
@@ -95,6 +96,32 @@ it('has a restrictive policy on every table that the user may read, and a reader
   )
   expect(made.filter((statement) => statement.startsWith('create or replace table'))).toHaveLength(merged.length)
   expect(granted.sort()).toEqual([...tables, ...views, ...merged].sort())
+})
+
+it('derives a masked user, who reads the masked views alone, with a policy on each', () => {
+  const sql = createAnalystSql(catalogue, 'acme-2', 'c0ffee', oneServer, true)
+  expect(sql[0]).toBe(
+    `create user \`analyst_acme-2_masked\` identified with sha256_hash by 'c0ffee' default database weir_masked settings ${bounded}, additional_table_filters const, additional_result_filter const, parallel_replicas_custom_key const`,
+  )
+  const views = clickhouseSql(catalogue).flatMap(
+    (statement) => /^create or replace view (weir_masked\.\w+)/.exec(statement)?.[1] ?? [],
+  )
+  const user = 'to `analyst_acme-2_masked`'
+  expect(sql.slice(1)).toEqual([
+    ...views.flatMap((view) => [
+      `create row policy or replace \`analyst_acme-2_masked_only\` on ${view} for select using org_id = 'acme-2' as restrictive ${user}`,
+      `create row policy or replace \`analyst_acme-2_masked_rows\` on ${view} for select using 1 as permissive ${user}, current_user`,
+    ]),
+    ...views.map((view) => `grant select on ${view} ${user}`),
+  ])
+  expect(views.map((view) => view.replace('weir_masked.', ''))).toEqual(maskedViewsOf(catalogue))
+  const dropped = dropAnalystSql(catalogue, 'acme-2', oneServer, true)
+  expect(dropped[0]).toBe('drop user if exists `analyst_acme-2_masked`')
+  expect(dropped).toHaveLength(1 + 2 * views.length)
+  expect(['analyst_acme-2', 'analyst_acme-2_masked'].map(toAnalyst)).toEqual([
+    { user: 'analyst_acme-2', org: 'acme-2', masked: false },
+    { user: 'analyst_acme-2_masked', org: 'acme-2', masked: true },
+  ])
 })
 
 it('makes an analyst on every server of a cluster, with policies on what holds the rows', () => {

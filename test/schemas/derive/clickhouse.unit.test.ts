@@ -118,7 +118,7 @@ it('feeds and alters on a cluster what holds the rows, and shows the same views'
   expect(onMain.filter((statement) => !statement.split('\n')[0]?.includes(' on cluster `main`'))).toEqual([])
   const viewsOf = (statements: readonly string[]) =>
     statements
-      .filter((each) => each.startsWith('create or replace view'))
+      .filter((each) => each.startsWith('create or replace view weir.'))
       .map((each) => each.replace(' on cluster `main`', ''))
   expect(viewsOf(onMain)).toEqual(viewsOf(clickhouseSql(catalogue)))
 })

@@ -1,19 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
+import { analystOf } from '#schemas/derive/analysts.js'
 
 export type Logins = ReturnType<typeof openLogins>
 
-type Login = { org: string; passwordSha256: string }
-
-export const analystPrefix = 'analyst_'
+/** A masked analyst reads the views in which persons are masked, and nothing else. */
+type Who = { org: string; masked: boolean }
+type Login = Who & { passwordSha256: string }
 
 /**
  * Analysts of one organisation each, whom "weir analysts" makes: the engine knows one user only, so they are kept in a file beside its data.
  * Of a password there is the hash.
  */
 export const openLogins = (file: string) => {
-  let logins = new Map(readLogins(file).map((login) => [`${analystPrefix}${login.org}`, login]))
+  let logins = new Map(readLogins(file).map((login) => [userOf(login), login]))
   // One change after another: each writes the whole file.
   let last: Promise<void> = Promise.resolve()
   const change = (next: Map<string, Login>): Promise<void> => {
@@ -23,26 +24,34 @@ export const openLogins = (file: string) => {
     })
   }
   return {
-    /** The organisation of the analyst with this password. */
-    orgOf: (user: string, password: string): string | undefined => {
+    /** The analyst with this password. */
+    find: (user: string, password: string): Who | undefined => {
       const login = logins.get(user)
-      return login && isSame(login.passwordSha256, password) ? login.org : undefined
+      return login && isSame(login.passwordSha256, password) ? login : undefined
     },
-    list: (): { user: string; org: string }[] =>
-      [...logins].map(([user, { org }]) => ({ user, org })).sort((one, other) => (one.user < other.user ? -1 : 1)),
-    has: (org: string): boolean => logins.has(`${analystPrefix}${org}`),
-    add: (login: Login): Promise<void> => change(new Map(logins).set(`${analystPrefix}${login.org}`, login)),
-    drop: (org: string): Promise<void> => {
+    list: (): (Who & { user: string })[] =>
+      [...logins]
+        .map(([user, { org, masked }]) => ({ user, org, masked }))
+        .sort((one, other) => (one.user < other.user ? -1 : 1)),
+    has: (who: Who): boolean => logins.has(userOf(who)),
+    add: (login: Login): Promise<void> => change(new Map(logins).set(userOf(login), login)),
+    drop: (who: Who): Promise<void> => {
       const next = new Map(logins)
-      next.delete(`${analystPrefix}${org}`)
+      next.delete(userOf(who))
       return change(next)
     },
   }
 }
 
+const userOf = ({ org, masked }: Who): string => analystOf(org, masked)
+
 const readLogins = (file: string): Login[] => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Login[]
+    // An older Weir knew none that are masked.
+    return (JSON.parse(readFileSync(file, 'utf8')) as Login[]).map((login) => ({
+      ...login,
+      masked: login.masked ?? false,
+    }))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new Error(`the analysts in ${file} cannot be read: ${(error as Error).message}`)

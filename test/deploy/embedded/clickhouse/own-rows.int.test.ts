@@ -146,8 +146,8 @@ it('keeps analysts in a file that only its owner reads, without passwords, and f
   expect((await manage('PUT', 'acme', { password_sha256: sha256('again') })).status).toBe(409)
   expect((await manage('PUT', 'b', { password_sha256: sha256('b') })).status).toBe(201)
   expect(await (await manage('GET', '')).json()).toEqual([
-    { user: 'analyst_acme', org: 'acme' },
-    { user: 'analyst_b', org: 'b' },
+    { user: 'analyst_acme', org: 'acme', masked: false },
+    { user: 'analyst_b', org: 'b', masked: false },
   ])
   await manage('DELETE', 'b')
   expect((await ask('select 1', {}, 'analyst_b', 'b')).status).toBe(403)

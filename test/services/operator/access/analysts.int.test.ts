@@ -6,6 +6,7 @@ import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
+import { oneServer } from '#schemas/derive/clickhouse/placement.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { makeTables } from '../../../support/make-tables.js'
 import { runWeir } from '../../../support/run-weir.js'
@@ -35,7 +36,13 @@ afterAll(async () => {
 })
 
 it('writes SQL that ClickHouse understands', async () => {
-  const statements = [...createAnalystSql(catalogue, 'acme-2', 'ab'.repeat(32)), ...dropAnalystSql(catalogue, 'acme-2')]
+  const hash = 'ab'.repeat(32)
+  const statements = [
+    ...createAnalystSql(catalogue, 'acme-2', hash),
+    ...dropAnalystSql(catalogue, 'acme-2'),
+    // Its other statements are like those of the first.
+    ...createAnalystSql(catalogue, 'acme-2', hash, oneServer, true).slice(0, 3),
+  ]
   for (const statement of statements) {
     expect((await clickhouse.query(`explain ast ${statement}`)).length, statement).toBeGreaterThan(0)
   }

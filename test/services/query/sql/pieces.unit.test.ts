@@ -92,8 +92,13 @@ describe('what ClickHouse says', () => {
   })
 
   it('has a status of its own by its code; what is not about the query has none', () => {
-    const of = (code: unknown) => toRefusal(Object.assign(new Error('x'), { code }), 'acme')?.status
+    const of = (code: unknown) =>
+      toRefusal(Object.assign(new Error('x'), { code }), { orgId: 'acme', password: 'x' })?.status
     expect(['47', '62', '497', '516', '159', '241', '202'].map(of)).toEqual([400, 400, 400, 403, 504, 503, 503])
+    const who = (password: string) =>
+      toRefusal(Object.assign(new Error('x'), { code: 516 }), { orgId: 'acme', password })?.message
+    expect(who('x')).toMatch(/^ClickHouse does not let analyst_acme in .*: weir analysts create --org acme$/)
+    expect(who('masked-x')).toMatch(/ let analyst_acme_masked in .*: weir analysts create --org acme --masked$/)
     expect(['ECONNREFUSED', undefined, '210', '1002'].map(of)).toEqual([undefined, undefined, undefined, undefined])
   })
 })

@@ -6,7 +6,6 @@ import { createClickHouseAs } from '#platform/clickhouse-as.js'
 import { createReads } from '#query/reads.js'
 import { createAskAnalyst } from '#query/sql/ask-analyst.js'
 import { createSavedQueries } from '#query/sql/saved-queries.js'
-import { database } from '#schemas/derive/names.js'
 import { fill, smallWorld } from '../../../schemas/marts/small-world.js'
 import { eventually } from '../../../support/eventually.js'
 import { makeTables } from '../../../support/make-tables.js'
@@ -21,7 +20,7 @@ const { CLICKHOUSE_URL } = sharedParts
 const { pool, url: POSTGRES_URL } = await openMigratedDatabase(4)
 const [org, other] = [`o-${randomUUID().slice(0, 8)}`, `p-${randomUUID().slice(0, 8)}`]
 const clickhouse = createClickHouse(CLICKHOUSE_URL)
-const forAnalysts = createClickHouseAs(CLICKHOUSE_URL, { database, requestTimeout: 60_000, maxConnections: 4 })
+const forAnalysts = createClickHouseAs(CLICKHOUSE_URL, { requestTimeout: 60_000, maxConnections: 4 })
 const edge = createEdge({
   askAnalyst: createAskAnalyst(forAnalysts, { isCluster: false }),
   sqlReads: createReads(20_000, 'the tables', { atOnce: 4, ofOne: 2 }),
