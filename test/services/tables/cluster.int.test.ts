@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { hashOfName } from '#ledger/erasures/gates.js'
+import { createErasedTables } from '#persons/erase/clickhouse.js'
+import { createOldRows } from '#persons/retention/old-rows.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { createPool } from '#platform/postgres/postgres.js'
@@ -17,6 +20,7 @@ import { entityKey, subjectOf, viewOf } from '#schemas/derive/names.js'
 import { partitionsOf, usualLayout } from '#schemas/derive/topics.js'
 import { moment, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
+import { transaction } from '#schemas/records/transaction.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import { provisionSubjects } from '../../../services/operator/provision/subjects.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
@@ -25,7 +29,7 @@ import { rebuildAnalytics } from '../../../services/operator/rebuild/rebuild-ana
 import { type Table, tablesOf } from '../../../services/operator/rebuild/tables.js'
 import { createRows } from '../../../services/operator/verify/rows.js'
 import { createMartKeeper } from '../../../services/sink/keep-marts.js'
-import { fill, smallWorld } from '../../schemas/marts/small-world.js'
+import { fill, people, smallWorld, users } from '../../schemas/marts/small-world.js'
 import { createFreshDatabase } from '../../support/fresh-database.js'
 import { itDeep } from '../../support/it-deep.js'
 import { sharedParts } from '../../support/shared-parts.js'
@@ -208,4 +212,37 @@ itDeep('keeps marts there as on one server', async () => {
   }
   await keeper.forget()
   expect((await keeper.due(await keeper.large())).filter(({ org }) => org === 'shopkeepers')).toEqual([])
+})
+
+// On one server: test/journeys/erasure.e2e and retention.e2e, in every run.
+itDeep('takes persons, what is too old and whole organisations out of its tables', async () => {
+  await provisionTables(clickhouse, ours)
+  for (const org of ['left', 'stays']) await fill(clickhouse, org, smallWorld)
+  const salt = randomBytes(32)
+  const hashes = [people.ann, users.ann].map((name) => hashOfName(salt, name).toString('hex'))
+  const ofPerson = { orgId: 'left', salt, persons: new Map([['an erasure', hashes]]), whole: [] }
+  const tables = createErasedTables(clickhouse, ours, { cluster })
+  const { signal } = new AbortController()
+  const stays = () => tables.count({ orgId: 'stays', salt, persons: new Map(), whole: ['another'] })
+  const before = await stays()
+
+  const found = (await tables.count(ofPerson)).get('an erasure')?.map(({ where }) => where)
+  expect(found).toEqual(expect.arrayContaining(['weir.customers_log_local', 'weir.transactions_log_local']))
+  await tables.remove(ofPerson, signal)
+  expect((await tables.count(ofPerson)).get('an erasure')).toEqual([])
+  const named = `select count() as count from weir.transactions where org_id = 'left' and student_id = '${people.ann}'`
+  expect(await clickhouse.query(named)).toEqual([{ count: '0' }])
+
+  const [type, rows] = [transaction, createOldRows(clickhouse, { cluster })]
+  const day = 24 * 60 * 60 * 1000
+  const cutoffs = { type: type.type, byOrg: new Map([['left', Date.now() + day]]), others: undefined }
+  expect((await rows.count(type, cutoffs)).map(({ where }) => where)).toContain('weir.transactions_log')
+  await rows.remove(type, cutoffs, signal)
+  expect(await rows.count(type, cutoffs)).toEqual([])
+
+  const whole = { orgId: 'left', salt, persons: new Map(), whole: ['a deletion'] }
+  await tables.remove(whole, signal)
+  expect((await tables.count(whole)).get('a deletion')).toEqual([])
+  expect(await stays()).toEqual(before)
+  expect(asked.filter((each) => / delete where /.test(each) && !each.includes(` on cluster \``))).toEqual([])
 })
