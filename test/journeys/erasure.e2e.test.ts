@@ -85,7 +85,7 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await untilQuiet(system.env.KAFKA_BROKERS)
 
   const dry = await ended(await ask({ person_id: ann.id, mode: 'erase', dry_run: true }))
-  const before = await placesOf(org, [ann.id, ann.user])
+  const before = await placesOf(system.env, org, [ann.id, ann.user])
   expect(before).toEqual(
     expect.arrayContaining([
       'weir.submitted.customers',
@@ -107,7 +107,7 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await ended(asked)
   await ended(other)
 
-  expect(await placesOf(org, [ann.id, ann.user, cy.id, cy.user])).toEqual([])
+  expect(await placesOf(system.env, org, [ann.id, ann.user, cy.id, cy.user])).toEqual([])
   expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)
   // What stays for sums: all but hers.
   await eventually(async () => expect(await amounts()).toEqual([3, 30]))
@@ -169,7 +169,7 @@ it('forgets a person everywhere, keeps all of others, and proves it', async () =
   await uploader.upload('customers', [{ ...back, region: 7 }])
   expect((await uploader.interact(sampleOf(interaction, { user_id: ann.user }, required))).status).toBe(400)
   await untilQuiet(system.env.KAFKA_BROKERS)
-  expect(await placesOf(org, [ann.id, ann.user])).toEqual([])
+  expect(await placesOf(system.env, org, [ann.id, ann.user])).toEqual([])
   const { exitCode, stdout } = await runWeir(['verify', '--org', org, '--since', '1h', '--json'], system.env)
   expect([exitCode, JSON.parse(stdout).differences]).toEqual([0, []])
 }, 600_000)
