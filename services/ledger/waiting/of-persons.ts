@@ -38,14 +38,14 @@ export const findWaitsWith = (
     [asked.orgId, asked.types, asked.uuids, asked.texts, after?.type ?? null, after?.id ?? null, limit],
   )
 
-/** Has such records decided now, before their time. Of many persons the UUIDs are looked for by hashes, in one pass. */
+/** Has such records decided now, before their time; resolves to how many wait. Of many persons the UUIDs are looked for by hashes, in one pass. */
 export const endWaitsWith = (
   db: Database,
   asked: { orgId: string; salt: Buffer; sha256: readonly Buffer[]; texts: readonly string[] },
 ): Promise<number> =>
   changedBy(
     db,
-    `update integrity.waiting w set due_at = now()
+    `update integrity.waiting w set due_at = coalesce(due_at, now())
     where org_id = $1 and state = 'waiting' and (
       exists (
         select from regexp_matches(encode(w.message, 'escape'), '${uuidPattern}', 'g') found
