@@ -55,13 +55,13 @@ export const readOptions = (argv: readonly string[]): Options => {
       'after',
       `
 Examples:
-  npm run faults                                        everything; an hour and a half on two cores
+  npm run faults                                        everything; two and a half hours on two cores
   npm run faults -- --seeds 2                           the same, with two seeds each
   npm run faults -- --lanes 4 --only chaos kills        organisations with four lanes
   npm run faults -- --only after-postgres-commit kills  two kinds of run
   npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it
   npm run faults -- --cluster --seeds 1                 a cluster whose hosts die, are cut off and come back; an hour on two cores
-  npm run faults -- --kills 1000 --parts --waiting --retries --imports
+  npm run faults -- --kills 1000 --parts --waiting --retries --imports --erasures
                                                         the long run before a release: some hours, by the speed of the machine
 
 The long run: three organisations upload every type as JSON, NDJSON and CSV, send interactions, watch live streams, and do what the
