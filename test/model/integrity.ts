@@ -237,7 +237,8 @@ export const createIntegrity = (deps: {
       const offset = end - (to % (end + 1))
       // A jump into what is decided and not published yet: the fence cannot see that. `weir verify` finds what stays
       // unpublished.
-      const isUnseen = offset > group.positionOf(place) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
+      const isUnseen =
+        offset > (group.committed.get(placeOf(place)) ?? 0) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
       if (isUnseen) return
       group.jump(place, offset)
       note(`integrity ${group.ownerOf(place)} jumps to ${placeOf(place)}@${offset}`)
