@@ -179,7 +179,6 @@ export const createErasing = (deps: {
       for (const erasure of erasures) {
         postgres.closeGate(erasure)
         oracle.closeGate(erasure.org, erasure.name, now())
-        now()
       }
       return 'done'
     },
