@@ -169,7 +169,7 @@ const prunedMeanwhile: Command[] = [
   { do: 'prune', age: 0, isLate: true },
 ]
 
-/** Drawn seldom: a message of the log that is passed over, a shop that comes while something waits for it, a sink that crashes. */
+/** Drawn seldom: a message of the log that is passed over, a shop that comes while something waits for it, sinks that are slow or crash. */
 const jumped: Command[] = [
   ...withShop,
   { ...upload, type: 'shops', records: [shopOf(0)] },
@@ -185,6 +185,17 @@ const cameJustNow: Command[] = [
   { ...step, pick: 0 },
   { do: 'relay sends', forgets: false },
   handle,
+]
+const slowSink: Command[] = [
+  ...withShop,
+  { ...upload, type: 'shops', records: [shopOf(0)] },
+  handle,
+  { do: 'sink fetch', pick: 0, most: 1 },
+  { do: 'sink rebalance' },
+  { do: 'sink fetch', pick: 0, most: 4 },
+  { do: 'sink step', pick: 1 },
+  { do: 'sink step', pick: 1 },
+  { do: 'sink step', pick: 0 },
 ]
 const crashedSink: Command[] = [
   ...withShop,
@@ -351,7 +362,11 @@ export const brokenRules: Record<string, BrokenRule> = {
     shows: /waits, though what it waits for is there/,
     example: atOnce,
   },
-  'lets the last insert win in ClickHouse': { broken: { replaces: () => true }, shows: /^the view of/ },
+  'lets the last insert win in ClickHouse': {
+    broken: { replaces: () => true },
+    shows: /^the view of/,
+    example: slowSink,
+  },
   'commits what the sink has not inserted': {
     broken: { sinkCommitsFirst: true },
     shows: /^the view of|^shown rejections/,
