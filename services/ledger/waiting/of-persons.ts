@@ -38,7 +38,10 @@ export const findWaitsWith = (
     [asked.orgId, asked.types, asked.uuids, asked.texts, after?.type ?? null, after?.id ?? null, limit],
   )
 
-/** Has such records decided now, before their time; resolves to how many wait. Of many persons the UUIDs are looked for by hashes, in one pass. */
+/**
+ * Has such records decided now, before their time; resolves to how many wait. What is on its way to its lane is not sent anew. Of many persons
+ * the UUIDs are looked for by hashes, in one pass.
+ */
 export const endWaitsWith = (
   db: Database,
   asked: { orgId: string; salt: Buffer; sha256: readonly Buffer[]; texts: readonly string[] },
