@@ -86,12 +86,14 @@ export const createDecide = (type: RecordType): Decide => {
 
     const ruleOn = (record: SubmittedRecord, id: string, resumed: Resumed | undefined): Ruling => {
       if (isAnotherBody) return { is: 'refused', problems: [anotherBody] }
-      if (isErased(record)) return { is: 'refused', problems: [personErased] }
       const missing = missingOf(record)
+      const erased: Problem[] = isErased(record) ? [personErased] : []
       if (resumed) {
         const wait = endedNow.has(id) ? undefined : world.waiting(id)
-        return ruleOnResumed(resumed, wait, missing, Math.max(decidedAt, batch.submitted_at))
+        const ruling = ruleOnResumed(resumed, wait, missing, Math.max(decidedAt, batch.submitted_at))
+        return ruling.is === 'gone' || erased.length === 0 ? ruling : { is: 'refused', problems: erased }
       }
+      if (erased.length > 0) return { is: 'refused', problems: erased }
       const { keyed_sha256: keyed } = record
       const before = keyed && ruleOnKeyed(keyed, takenNow.get(id) ?? world.takenBefore(id), waitOf(id))
       return before || ruleOnReferences(missing, waitUntil, () => boundMet(record.index, waitOf(id)))

@@ -32,7 +32,7 @@ const controllerPort = 9093
 const backWithin = 180_000
 
 /** How many of each service there are. */
-export type Width = Record<Service, number>
+export type Width = Record<Exclude<Service, 'delivery'>, number>
 const usualWidth: Width = { edge: 2, integrity: 2, sink: 2 }
 
 /** Weir on three brokers and two Postgres servers, each a host of its own; services, registry and ClickHouse on this machine. */
@@ -41,7 +41,7 @@ export const startCluster = async (
   { say, width = usualWidth, env = {} }: { say: (line: string) => void; width?: Width; env?: Record<string, string> },
 ) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-cluster-'))
-  const names = (Object.keys(width) as Service[]).flatMap((service) =>
+  const names = (Object.keys(width) as (keyof Width)[]).flatMap((service) =>
     // Room for those that are added later.
     Array.from({ length: 4 }, (_, n) => ({ name: `${service}-${n + 1}`, service, isFirst: n < width[service] })),
   )

@@ -7,10 +7,10 @@ export const leftOut: { page: string; begins?: string; why: string }[] = [
     begins: 'npm start ',
     why: 'this is how the journey that runs the others starts, and its system',
   },
-  { page: 'CONTRIBUTING.md', begins: 'npm run check ', why: 'these run the tests, and take up to an hour and a half' },
+  { page: 'CONTRIBUTING.md', begins: 'npm run check ', why: 'these run the tests, and take hours' },
   { page: 'CONTRIBUTING.md', begins: 'npm run release -- prepare', why: 'it makes a release' },
   { page: 'CONTRIBUTING.md', begins: 'npm run release  ', why: 'it makes a release' },
-  { page: 'docs/faults.md', begins: 'npm run faults ', why: 'these take up to an hour and a half' },
+  { page: 'docs/faults.md', begins: 'npm run faults ', why: 'these take hours' },
   { page: 'docs/performance.md', begins: 'npm run bench ', why: 'these take up to half an hour' },
   {
     page: 'docs/capacity.md',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isDeep, sized } from '../support/sized.js'
+import { erasuresScenario } from './runs/erasures.js'
 import { type FailPointName, failPointScenario, failPoints } from './runs/fail-points.js'
 import { shortChaos } from './runs/faults.js'
 import { lanesScenario } from './runs/lanes.js'
@@ -18,7 +19,7 @@ const createWell = (lanes: number) => {
   let session: Session
   const said: string[] = []
   beforeAll(async () => {
-    stack = await startStack({ say: (line) => said.push(line), lanes })
+    stack = await startStack({ say: (line) => said.push(line), lanes, erases: isDeep })
     session = createSession(stack, (line) => said.push(line))
   })
   afterAll(() => stack?.stop())
@@ -86,6 +87,14 @@ describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
     it(
       'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
       () => expectAllWell(rebalanceScenario('before-postgres-commit')),
+      within,
+    )
+
+  // An erasure waits for Kafka to compact, most of a minute: test/journeys/erasure.e2e.test.ts has one in every run.
+  if (isDeep)
+    it(
+      'forgets who is erased and loses nobody else when processes die meanwhile',
+      () => expectAllWell(erasuresScenario()),
       within,
     )
 

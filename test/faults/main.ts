@@ -59,7 +59,12 @@ const runs = options.only.flatMap((name) => options.seeds.map((seed) => ({ name,
 note(`starting the system, for ${options.long ? `${options.long.kills} kills` : `${runs.length} runs`} …`)
 // In a long run each process is killed so often that the launcher would soon leave it down for longer than up.
 const soon = [100, 500, 1_000]
-const stack = await startStack({ say: detail, lanes: options.lanes, ...(options.long && { backoff: soon }) })
+const stack = await startStack({
+  say: detail,
+  lanes: options.lanes,
+  erases: options.long?.erasures ?? options.only.includes('erasures'),
+  ...(options.long && { backoff: soon }),
+})
 let isStopping = false
 onStopSignal({
   stop: () => {

@@ -44,6 +44,7 @@ export const readOptions = (argv: readonly string[]): Options => {
     .option('--waiting', 'in the long run: records that wait for what never comes')
     .option('--retries', 'in the long run: refused records that are ordered to be submitted again')
     .option('--imports', 'in the long run: imports, interrupted and resumed')
+    .option('--erasures', 'in the long run: persons who are erased, and sent again')
     .option(
       '--json',
       'one line of JSON for each run on standard output; of a long one, for each round and for the whole',
@@ -54,13 +55,13 @@ export const readOptions = (argv: readonly string[]): Options => {
       'after',
       `
 Examples:
-  npm run faults                                        everything; an hour and a half on two cores
+  npm run faults                                        everything; two and a half hours on two cores
   npm run faults -- --seeds 2                           the same, with two seeds each
   npm run faults -- --lanes 4 --only chaos kills        organisations with four lanes
   npm run faults -- --only after-postgres-commit kills  two kinds of run
   npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it
   npm run faults -- --cluster --seeds 1                 a cluster whose hosts die, are cut off and come back; an hour on two cores
-  npm run faults -- --kills 1000 --parts --waiting --retries --imports
+  npm run faults -- --kills 1000 --parts --waiting --retries --imports --erasures
                                                         the long run before a release: some hours, by the speed of the machine
 
 The long run: three organisations upload every type as JSON, NDJSON and CSV, send interactions, watch live streams, and do what the
@@ -81,6 +82,7 @@ verified once more.`,
     waiting?: boolean
     retries?: boolean
     imports?: boolean
+    erasures?: boolean
   }>()
   const names = [...(given.cluster ? clusterScenarios : scenarios).keys()]
   const only = (given.only ?? names).flatMap((some) => some.split(',')).filter(Boolean)
@@ -88,15 +90,18 @@ verified once more.`,
   if (unknown) command.error(`there is no run called ${unknown}; there are ${names.join(', ')}`)
   if (given.cluster && (given.kills !== undefined || given.lanes !== 1))
     command.error('--cluster has runs of its own, with one lane: leave --kills and --lanes out')
-  const { kills, parts, waiting, retries, imports } = given
-  if (kills === undefined && (parts || waiting || retries || imports))
-    command.error('--parts, --waiting, --retries and --imports belong to the long run: say --kills <count> too')
+  const { kills, parts, waiting, retries, imports, erasures } = given
+  if (kills === undefined && (parts || waiting || retries || imports || erasures))
+    command.error(
+      '--parts, --waiting, --retries, --imports and --erasures belong to the long run: say --kills <count> too',
+    )
   if (kills !== undefined && given.only) command.error('--kills is a run of its own: leave --only out')
   return {
     ...(kills !== undefined && {
       long: {
         ...{ kills, seed: given.seed ?? 1 },
         ...{ parts: parts ?? false, waiting: waiting ?? false, retries: retries ?? false, imports: imports ?? false },
+        erasures: erasures ?? false,
       },
     }),
     seeds: given.seed === undefined ? Array.from({ length: given.seeds }, (_, i) => i + 1) : [given.seed],

@@ -10,10 +10,10 @@ it('runs every kind with twenty seeds, and no long run, where nothing is said', 
 
 it('makes one long run of --kills, with what is named', () => {
   expect(readOptions(['--kills', '1000', '--parts', '--waiting', '--retries', '--imports']).long).toEqual({
-    ...{ kills: 1000, seed: 1, parts: true, waiting: true, retries: true, imports: true },
+    ...{ kills: 1000, seed: 1, parts: true, waiting: true, retries: true, imports: true, erasures: false },
   })
   expect(readOptions(['--kills', '30', '--seed', '7']).long).toEqual({
-    ...{ kills: 30, seed: 7, parts: false, waiting: false, retries: false, imports: false },
+    ...{ kills: 30, seed: 7, parts: false, waiting: false, retries: false, imports: false, erasures: false },
   })
 })
 

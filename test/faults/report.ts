@@ -29,6 +29,7 @@ export const figuresOf = (result: LongResult): string => {
     ['interactions', result.interactions],
     ['imports completed', result.imports],
     ['events on live streams', result.watched],
+    ['persons erased', result.erasures],
     ['seconds', result.seconds.toFixed(0)],
     ['findings', findings.length === 0 ? 'none' : `${findings.length}: ${countsOf(findings)}`],
   ]

@@ -96,7 +96,7 @@ it('forgets a person, and nothing else, whatever is killed meanwhile, and howeve
   await pool.query(`update erasure.persons set seen_at = seen_at - interval '1 day' where erasure_id = $1`, [id])
   await wait(5_000)
   await eventually(async () => expect(await stateOf()).toMatchObject({ status: 'done' }), 300_000)
-  expect(await placesOf(org, [ann, user])).toEqual([])
+  expect(await placesOf(system.env, org, [ann, user])).toEqual([])
 
   const rows = await analyst.query<{ id: string }>(
     'select toString(customer_id) as id from weir.customers where org_id = {org:String}',
@@ -113,7 +113,7 @@ it('forgets a person, and nothing else, whatever is killed meanwhile, and howeve
   await pool.query(`insert into integrity.entities (org_id, type, id) values ($1, 'customers', $2)`, [org, ann])
   kill('delivery')
   await eventually(async () => expect(await stateOf()).toMatchObject({ status: 'done' }), 300_000)
-  expect(await placesOf(org, [ann, user])).toEqual([])
+  expect(await placesOf(system.env, org, [ann, user])).toEqual([])
   await wait(3_000)
   const again = await uploader.upload('customers', [annsRecord])
   expect(again.body.batches[0]?.data.errors).toMatchObject([{ problems: [{ code: 'person_erased' }] }])

@@ -25,7 +25,8 @@ export const createConsumerGroup = (submitted: Log<SubmittedBatch>) => {
     generation: () => generation,
     owns: (i: number, place: TopicPartition): boolean => owners.get(placeOf(place)) === i,
     ownerOf: (place: TopicPartition): number | undefined => owners.get(placeOf(place)),
-    hasMore: (place: TopicPartition): boolean => positionOf(place) < submitted.end(place.topic, place.partition),
+    hasMore: (place: TopicPartition): boolean =>
+      submitted.entries(place.topic, place.partition, positionOf(place), 1).length > 0,
 
     /** Each partition goes to the instance that is named for it, or to none. */
     rebalance: (named: readonly (number | undefined)[]): void => {

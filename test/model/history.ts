@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Drawn } from './edge.js'
+import type { ErasingStage } from './rules.js'
 
 /**
  * One thing that happens. `pick` and `choice` are taken modulo what there is to pick from, so that every history can be
@@ -24,6 +25,10 @@ export type Command =
   | { do: 'sink fetch'; pick: number; most: number }
   | { do: 'sink step'; pick: number }
   | { do: 'sink crash' | 'sink rebalance' }
+  | { do: 'erase'; org: string; person: number; afterwards: 'refuse' | 'new' }
+  /** `isHelped`: others do what it waits for. `until`: no further than before this stage. */
+  | { do: 'erasing goes on'; steps: number; isHelped: boolean; until?: ErasingStage }
+  | { do: 'erasing crash' | 'edge looks' }
 
 export const instances = 3
 export const orgs = ['acme', 'bolt', 'crux']
@@ -40,6 +45,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   isDeleted: seldom,
   isInvalid: seldom,
   key: maybe(fc.nat({ max: 1 })),
+  person: maybe(fc.nat({ max: 1 })),
 })
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -48,7 +54,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('submit' as const),
       org: fc.constantFrom(...orgs),
-      type: fc.constantFrom('shops', 'shops', 'branches', 'offers', 'interactions'),
+      type: fc.constantFrom('shops', 'shops', 'branches', 'offers', 'interactions', 'customers', 'transactions'),
       key: maybe(fc.nat({ max: 1 })),
       // As long as a few steps take, or to the end of the history.
       wait: fc.oneof(fc.constant(undefined), fc.integer({ min: 1, max: 40 }), fc.constant(100_000)),
@@ -98,6 +104,24 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('sink fetch' as const), pick, most }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('sink step' as const), pick }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('erase' as const),
+      org: fc.constantFrom(...orgs),
+      person: fc.nat({ max: 1 }),
+      afterwards: fc.constantFrom('refuse' as const, 'refuse' as const, 'new' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('erasing goes on' as const),
+      steps: fc.integer({ min: 1, max: 12 }),
+      isHelped: seldom,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('erasing crash' as const, 'edge looks' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('sink crash' as const, 'sink rebalance' as const) }) },
 )
 

@@ -1,4 +1,5 @@
 import { entityName } from '#ledger/entities.js'
+import type { Gate } from '#ledger/erasures/gates.js'
 import type { Span, Submitted } from '#ledger/fence.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { catalogue } from '#schemas/catalogue.js'
@@ -17,6 +18,8 @@ export type Work = {
   by: number
   at: Span
   submitted: Submitted[]
+  /** As they were when it was fetched: for a rule that is broken. */
+  gates: ReadonlyMap<string, Gate>
   generation: number
   left: Stage[]
   transaction?: Transaction
@@ -72,7 +75,7 @@ export const createIntegrity = (deps: {
 
   const begin = (work: Work): boolean => {
     try {
-      work.transaction = postgres.begin(work.at, work.submitted, instanceOf(work.by).cache, now())
+      work.transaction = postgres.begin(work.at, work.submitted, instanceOf(work.by).cache, now(), work.gates)
       return true
     } catch (error) {
       if (!/are missing from the log/.test((error as Error).message)) throw error
@@ -172,6 +175,10 @@ export const createIntegrity = (deps: {
     isHeld,
     advance,
     drop,
+    /** What instances still have in hand of partitions that they have lost: none sleeps for as long as an erasure waits for Kafka. */
+    dropLost: (): void => {
+      for (const work of instances.flatMap(({ works }) => [...works])) if (!isHeld(work)) drop(work)
+    },
 
     fetch: (pick: number, most: number): Work | undefined => {
       const able = group.places.filter((place) => group.hasMore(place) && isIdle(place))
@@ -179,13 +186,16 @@ export const createIntegrity = (deps: {
       const type = place && [...types.values()].find((each) => place.topic.endsWith(`.${each.type}`))
       const by = place && group.ownerOf(place)
       if (!place || !type || by === undefined) return undefined
-      const first = group.positionOf(place)
-      const batches = submitted.read(place.topic, place.partition, first, first + most)
-      const next = first + batches.length
+      const entries = submitted.entries(place.topic, place.partition, group.positionOf(place), most)
+      const first = entries[0]?.offset ?? 0
+      const next = (entries.at(-1)?.offset ?? -1) + 1
       const work: Work = {
         by,
         at: { ...place, type, isReferenced: catalogue.referenced.has(type.type), first, next },
-        submitted: batches.map((batch, n) => ({ offset: first + n, timestamp: batch.submitted_at, batch })),
+        submitted: entries.flatMap(({ offset, value: batch }) =>
+          batch ? [{ offset, timestamp: batch.submitted_at, batch }] : [],
+        ),
+        gates: postgres.gates(),
         generation: group.generation(),
         left: [...rules.stages],
       }
@@ -227,7 +237,8 @@ export const createIntegrity = (deps: {
       const offset = end - (to % (end + 1))
       // A jump into what is decided and not published yet: the fence cannot see that. `weir verify` finds what stays
       // unpublished.
-      const isUnseen = offset > group.positionOf(place) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
+      const isUnseen =
+        offset > (group.committed.get(placeOf(place)) ?? 0) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
       if (isUnseen) return
       group.jump(place, offset)
       note(`integrity ${group.ownerOf(place)} jumps to ${placeOf(place)}@${offset}`)

@@ -1,4 +1,5 @@
 import type { SubmittedBatch, SubmittedRecord, WaitState } from '#schemas/events.js'
+import { namesOf } from './edge.js'
 
 /** What must come of one batch. */
 export type Judged = {
@@ -11,7 +12,7 @@ export type Judged = {
   gone: number[]
   /** What became later of those that waited. */
   released: SubmittedRecord[]
-  expired: number[]
+  expired: Map<number, string>
 }
 
 /** A record that waits or waited, by the place where it was first submitted. */
@@ -28,9 +29,15 @@ export const createOracle = () => {
   const taken = new Map<string, Buffer>()
   const bodies = new Map<string, Buffer>()
   const waits: JudgedWait[] = []
+  const gone = new Set<string>()
 
-  const nameOf = (type: string, org: string, record: SubmittedRecord): string =>
-    `${org}/${type}/${record.interaction_id ?? record.branch_id ?? record.offer_id ?? record.shop_id}`
+  const nameOf = (type: string, org: string, record: SubmittedRecord): string => `${org}/${type}/${idOf(record)}`
+  /** From when until when an organisation has a person refused. */
+  const gates: { org: string; name: string; from: number; until: number }[] = []
+  const isErased = (org: string, record: Readonly<Record<string, unknown>>, lookedAt: number): boolean =>
+    namesOf(record).some((name) =>
+      gates.some((gate) => gate.org === org && gate.name === name && gate.from < lookedAt && lookedAt < gate.until),
+    )
   const waitsNow = new Map<string, JudgedWait>()
 
   const end = (name: string, state: WaitState): void => {
@@ -40,13 +47,14 @@ export const createOracle = () => {
   }
 
   const isUnknown = (type: string, org: string, record: SubmittedRecord, lookedAt: number): boolean => {
-    const refersTo = type === 'shops' ? undefined : (record.item_id ?? record.shop_id)
+    const refersTo = type === 'shops' || type === 'customers' ? undefined : (record.item_id ?? record.shop_id)
     const since = refersTo === undefined ? -1 : knownSince.get(`${org}/${refersTo}`)
     return since === undefined || since >= lookedAt
   }
 
   const verdictOn = (type: string, batch: SubmittedBatch, record: SubmittedRecord, lookedAt: number): string => {
     const org = batch.org_id
+    if (isErased(org, record, lookedAt)) return 'person_erased'
     if (record.keyed_sha256) {
       const before = taken.get(`${org}/${record.interaction_id}`)
       if (before) return before.equals(record.keyed_sha256) ? 'repeated' : 'idempotency_conflict'
@@ -66,6 +74,10 @@ export const createOracle = () => {
     const first = judged.get(from?.batch_id ?? '')
     if (!wait || !first || wait.batchId !== from?.batch_id || wait.place !== from.place) {
       one.gone.push(record.index)
+    } else if (isErased(batch.org_id, record, lookedAt)) {
+      one.refused.set(record.index, 'person_erased')
+      first.expired.set(wait.place, 'person_erased')
+      end(name, 'refused')
     } else if (!isUnknown(type, batch.org_id, record, lookedAt)) {
       one.accepted.push(record)
       first.released.push(record)
@@ -75,7 +87,7 @@ export const createOracle = () => {
       one.waiting.push(record.index)
     } else {
       one.refused.set(record.index, 'unknown_reference')
-      first.expired.push(wait.place)
+      first.expired.set(wait.place, 'unknown_reference')
       end(name, 'refused')
     }
   }
@@ -83,6 +95,37 @@ export const createOracle = () => {
   return {
     judged,
     waits,
+    /** What is gone with a person: places of records, by batch. */
+    isGone: (batchId: string, place: number): boolean => gone.has(`${batchId} ${place}`),
+    closeGate: (org: string, name: string, from: number): void => {
+      gates.push({ org, name, from, until: Number.POSITIVE_INFINITY })
+    },
+    openGate: (org: string, name: string, until: number): void => {
+      for (const gate of gates) if (gate.org === org && gate.name === name && gate.until > until) gate.until = until
+    },
+    /** Nothing that names this person is left of what was decided until now. */
+    erased: (org: string, name: string): void => {
+      for (const { batch } of judged.values()) {
+        if (batch.org_id !== org) continue
+        for (const record of batch.records)
+          if (namesOf(record).includes(name)) gone.add(`${batch.batch_id} ${record.index}`)
+        for (const { record, index } of batch.refusals)
+          if (namesOf(JSON.parse(record)).includes(name)) gone.add(`${batch.batch_id} ${index}`)
+      }
+    },
+    /** A record goes as a whole whose newest version names who is erased; returns whether it does. */
+    goes: (type: string, org: string, id: string, isMeant: (name: string) => boolean): boolean => {
+      const versions = [...judged.values()]
+        .filter(({ batch, type: of }) => of === type && batch.org_id === org)
+        .sort((a, b) => a.batch.submitted_at - b.batch.submitted_at)
+        .flatMap(({ batch, accepted }) =>
+          accepted.filter((record) => idOf(record) === id).map((record) => ({ batchId: batch.batch_id, record })),
+        )
+      const newest = versions.findLast(({ batchId, record }) => !gone.has(`${batchId} ${record.index}`))
+      if (newest && !namesOf(newest.record).some(isMeant)) return false
+      for (const { batchId, record } of versions) gone.add(`${batchId} ${record.index}`)
+      return true
+    },
     cancel: (batchId: string, place: number): void => {
       for (const [name, wait] of waitsNow) if (wait.batchId === batchId && wait.place === place) end(name, 'cancelled')
     },
@@ -97,7 +140,7 @@ export const createOracle = () => {
         waiting: [],
         gone: [],
         released: [],
-        expired: [],
+        expired: new Map(),
       }
       const body = bodies.get(batch.request_id) ?? batch.body_sha256
       bodies.set(batch.request_id, body)
@@ -108,7 +151,8 @@ export const createOracle = () => {
       ].sort((a, b) => a.index - b.index)
       for (const each of all) {
         if ('refusal' in each) {
-          one.refused.set(each.index, each.refusal.problems[0]?.code ?? '')
+          const isOfErased = isErased(batch.org_id, JSON.parse(each.refusal.record), lookedAt)
+          one.refused.set(each.index, isOfErased ? 'person_erased' : (each.refusal.problems[0]?.code ?? ''))
           if (isOwnBody && each.refusal.id !== null) end(`${batch.org_id}/${type}/${each.refusal.id}`, 'superseded')
           continue
         }
@@ -142,5 +186,15 @@ export const createOracle = () => {
     },
   }
 }
+
+const idOf = (record: Readonly<Record<string, unknown>>): string =>
+  String(
+    record.interaction_id ??
+      record.branch_id ??
+      record.offer_id ??
+      record.transaction_id ??
+      record.customer_id ??
+      record.shop_id,
+  )
 
 export type Oracle = ReturnType<typeof createOracle>

@@ -1,4 +1,5 @@
 import { type Entity, entityName } from '#ledger/entities.js'
+import { type Gate, hashOfName } from '#ledger/erasures/gates.js'
 import { type Decided, type LockedCursor, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { BegunWait } from '#ledger/waiting/waits.js'
@@ -6,6 +7,7 @@ import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedRecord, WaitState } from '#schemas/events.js'
 import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
+import { namesOf as personsIn } from './edge.js'
 import { type Rules, Violation } from './rules.js'
 
 /** Postgres as far as integrity uses it. It holds only what was committed. */
@@ -35,6 +37,9 @@ export type WaitingRow = Omit<BegunWait, 'state'> & {
   changedAt: number
 }
 
+/** Somebody who is to be forgotten, as erasure.erasures has it. */
+export type Erasure = { org: string; name: string; afterwards: 'refuse' | 'new'; isDone: boolean }
+
 export const createPostgres = (rules: Rules, lanes: number) => {
   const cursors = new Map<string, number>()
   const replayedFrom = new Map<string, number>()
@@ -53,6 +58,10 @@ export const createPostgres = (rules: Rules, lanes: number) => {
   const arrived = new Set<string>()
   const underWay = new Set<Transaction>()
   let changes = 0
+  const gates = new Map<string, Gate>()
+  /** As erasure.persons: the erasures by the hash of the name, and whether such a person came since. */
+  const persons = new Map<string, { erasure: Erasure; isSeen: boolean }>()
+  const hashOf = (name: string): string => hashOfName(salt, name).toString('hex')
 
   const usedAt = ({ batch_id }: StoredVerdict): number => lastUsed.get(batch_id) ?? 0
   const namesOf = ({ orgId, missing }: WaitingRow): string[] =>
@@ -71,14 +80,15 @@ export const createPostgres = (rules: Rules, lanes: number) => {
     for (const { batchId, place, state } of ended) {
       const row = waiting.get(`${batchId}#${place}`)
       if (state === 'superseded' && !rules.supersedes) continue
-      if (row) Object.assign(row, { state, change: ++changes, changedAt })
+      // As what waited ends, its bytes are gone.
+      if (row) Object.assign(row, { state, record: noRecord, change: ++changes, changedAt })
     }
     for (const one of begun) {
       const name = `${one.batchId}#${one.place}`
       const record = records.get(one)
       if (!record) throw new Error(`nobody knows the record of ${name}`)
       const flags = { isDue: false, isSent: false, isChecked: false, change: ++changes, changedAt }
-      waiting.set(name, { ...one, name, record, ...flags })
+      waiting.set(name, { ...one, name, record: one.state === 'waiting' ? record : noRecord, ...flags })
     }
   }
 
@@ -147,7 +157,7 @@ export const createPostgres = (rules: Rules, lanes: number) => {
     /** Ends the waiting of a record; not while its lane decides. */
     cancel: (row: WaitingRow, changedAt: number): boolean => {
       if (!isWaiting(row) || locks.has(placeOf(row))) return false
-      Object.assign(row, { state: 'cancelled', change: ++changes, changedAt })
+      Object.assign(row, { state: 'cancelled', record: noRecord, change: ++changes, changedAt })
       return true
     },
     isLocked: (at: Span, submitted: readonly Submitted[]) =>
@@ -156,7 +166,13 @@ export const createPostgres = (rules: Rules, lanes: number) => {
         submitted.some(({ batch }) => (openClaims.get(batch.request_id) ?? placeOf(at)) !== placeOf(at))),
 
     /** As services/integrity/take-decisions.ts, in its order, up to the writes. */
-    begin: (at: Span, submitted: readonly Submitted[], cache: ReadonlySet<string>, now: number): Transaction => {
+    begin: (
+      at: Span,
+      submitted: readonly Submitted[],
+      cache: ReadonlySet<string>,
+      now: number,
+      fetchedWith: ReadonlyMap<string, Gate>,
+    ): Transaction => {
       const cursor = cursors.get(placeOf(at))
       const ids = submitted.map(({ batch }) => batch.batch_id)
       const found = pick(verdicts, ids)
@@ -175,6 +191,7 @@ export const createPostgres = (rules: Rules, lanes: number) => {
         waiting: waitingOf(at.type.type),
         roomToWait: () => ({ records: 1000, bytes: 1_000_000 }),
         sizeOf: () => 0,
+        gates: rules.asksGateInside ? gates : fetchedWith,
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
@@ -225,14 +242,80 @@ export const createPostgres = (rules: Rules, lanes: number) => {
         if (!isTheOneDecided || !lastUsed.has(verdict.batch_id)) lastUsed.set(verdict.batch_id, readAt)
       for (const { request_id, body_sha256 } of taken.verdicts)
         if (!claims.has(request_id)) claims.set(request_id, body_sha256)
+      for (const { orgId, hash } of taken.seen) {
+        const person = persons.get(`${orgId}/${hash}`)
+        if (person) person.isSeen = true
+      }
       keepWaits(transaction)
       for (const name of transaction.arrived) arrived.add(name)
       release(transaction)
     },
 
     rollBack: release,
+
+    /** All that were asked for, done or not. */
+    erasures: [] as Erasure[],
+    /** Offsets of the log that erasures took messages from, by the partition's name. */
+    holes: new Set<string>(),
+    gates: (): ReadonlyMap<string, Gate> => new Map(gates),
+    closeGate: (erasure: Erasure): void => {
+      const hash = hashOf(erasure.name)
+      persons.set(`${erasure.org}/${hash}`, { erasure, isSeen: false })
+      gates.set(erasure.org, { salt, hashes: new Set([...(gates.get(erasure.org)?.hashes ?? []), hash]) })
+    },
+    openGate: ({ org, name }: Erasure): void => {
+      const hash = hashOf(name)
+      persons.delete(`${org}/${hash}`)
+      const hashes = [...(gates.get(org)?.hashes ?? [])].filter((each) => each !== hash)
+      gates.set(org, { salt, hashes: new Set(hashes) })
+    },
+    forgetSeen: (erasure: Erasure): void => {
+      for (const person of persons.values()) if (person.erasure === erasure) person.isSeen = false
+    },
+    /** Begins those anew whose persons came since. */
+    reopen: (): void => {
+      for (const { erasure, isSeen } of persons.values()) if (isSeen) erasure.isDone = false
+    },
+    hasCommitted: (before: ReadonlySet<object>): boolean =>
+      [...underWay].every((transaction) => !before.has(transaction)),
+    /** Holds the cursors of these partitions, unless somebody else does. */
+    hold: (places: readonly string[]): boolean => {
+      if (places.some((place) => locks.has(place))) return false
+      for (const place of places) locks.add(place)
+      return true
+    },
+    letGo: (places: readonly string[]): void => {
+      for (const place of places) locks.delete(place)
+    },
+    /** Takes a person out of its own rows and out of verdicts; returns the batches of these. */
+    removePerson: ({ org, name }: Erasure): string[] => {
+      entities.delete(entityName({ orgId: org, type: 'customers', id: name }))
+      const said: string[] = []
+      for (const verdict of [...verdicts.values(), ...forgotten.values()]) {
+        if (verdict.org_id !== org || verdict.type !== 'customers') continue
+        const isNamed = verdict.refused.some(({ id }) => id === name)
+        if (!isNamed) continue
+        const kept = verdicts.has(verdict.batch_id) ? verdicts : forgotten
+        const refused = verdict.refused.map((each) => (each.id === name ? { ...each, id: nobody } : each))
+        kept.set(verdict.batch_id, { ...verdict, refused })
+        said.push(verdict.batch_id)
+      }
+      return said
+    },
+    waitsWith: ({ org, name }: Erasure): boolean =>
+      [...waiting.values()].some(({ orgId, record }) => orgId === org && personsIn(record).includes(name)),
+    /** As erasing sees it: the bytes of what waits are not looked into. */
+    namesPerson: ({ org, name }: Erasure): boolean =>
+      entities.has(entityName({ orgId: org, type: 'customers', id: name })) ||
+      [...verdicts.values()].some(
+        ({ org_id, type, refused }) => org_id === org && type === 'customers' && refused.some(({ id }) => id === name),
+      ),
   }
 }
+
+const salt = Buffer.from('salt')
+const nobody = 'nobody'
+const noRecord: SubmittedRecord = { index: 0, keyed_sha256: null }
 
 const neverPruned = { prunedBefore: undefined, prunedUntil: 0 }
 

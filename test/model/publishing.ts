@@ -12,7 +12,7 @@ import {
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import { partitions, types } from './edge.js'
 
-export type Published = { topic: string; key: string; value: VerdictEvent | RejectedEvent | AcceptedEvent }
+export type Published = { topic: string; key: string; value: VerdictEvent | RejectedEvent | AcceptedEvent | null }
 
 /** One partition's share of what is published: appended in order, a few at a time. */
 export type Queue = { topic: string; partition: number; messages: Published[] }

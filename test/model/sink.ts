@@ -29,7 +29,9 @@ export const createSink = (published: Log<Published>, rules: Rules, note: (line:
 
   const insert = ({ topic, partition, from, until }: Work): void => {
     for (const { key, value } of published.read(topic, partition, from, until)) {
-      const row = value as Row
+      const row = value as Row | null
+      // Without a value: what had this key was erased, and is taken out of the tables by whoever erases.
+      if (!row) continue
       const table = tables.get(topic) ?? new Map<string, Row>()
       tables.set(topic, table)
       const sortingKey = topic === rejectedTopic ? `${row.rejected_at}/${key}/${row.index}` : key
@@ -40,6 +42,11 @@ export const createSink = (published: Log<Published>, rules: Rules, note: (line:
 
   return {
     committed,
+    /** Removes the rows of a topic's table that are meant. */
+    remove: (topic: string, isMeant: (row: Row) => boolean): void => {
+      for (const [key, row] of tables.get(topic) ?? []) if (isMeant(row)) tables.get(topic)?.delete(key)
+    },
+    lag,
     rows: (topic: string): Row[] => [...(tables.get(topic)?.values() ?? [])],
     works: (): readonly Work[] => works,
 

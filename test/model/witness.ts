@@ -12,6 +12,8 @@ import { Violation } from './rules.js'
 /** Sees every commit and every publication, and throws at the first that must not happen. */
 export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) => {
   const seen = new Map<string, unknown>()
+  /** Everything that was ever published, gone or not. */
+  const all: Published[] = []
 
   const sameAsBefore = (name: string, value: unknown): void => {
     const before = seen.get(name)
@@ -45,14 +47,16 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
     sameAsBefore(`the rejection ${key} #${event.index}`, event)
     const { batch, refused, expired } = judgedOf(event.batch_id)
     const place = event.index - batch.first_index
-    if (!refused.has(place) && !expired.includes(place))
+    if (!refused.has(place) && !expired.has(place))
       throw new Violation(`record ${event.index} of ${event.batch_id} is rejected, but was not refused`)
   }
 
   const eventPublished = (topic: string, key: string, event: AcceptedEvent, { type, id }: RecordType): void => {
     sameAsBefore(`${topic} ${key} version ${event.version}`, event)
     const { accepted, released } = judgedOf(event.batch_id)
-    const isMeant = [...accepted, ...released].some((r) => r[id] === event[id] && r.name === event.name)
+    const isMeant = [...accepted, ...released].some(
+      (r) => r[id] === event[id] && r.name === event.name && r.region === event.region,
+    )
     if (isMeant && topic === acceptedTopic(type) && key === entityKey(event.org_id, String(event[id]))) return
     throw new Violation(`${topic} ${key} version ${event.version} is published, but was not accepted`)
   }
@@ -67,7 +71,12 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
         oracle.take(at.type.type, batch, readAt, now)
     },
 
-    published: ({ topic, key, value }: Published, type: RecordType): void => {
+    all,
+    /** What a verdict said of who was erased is said otherwise from now on. */
+    saidOtherwise: (batchId: string): void => void seen.delete(`the verdict on ${batchId}`),
+    published: (message: Published, type: RecordType): void => {
+      const { topic, key, value } = message
+      all.push(message)
       if (topic === verdictsTopic) verdictPublished(value as VerdictEvent)
       else if (topic === rejectedTopic) rejectionPublished(key, value as RejectedEvent)
       else eventPublished(topic, key, value as AcceptedEvent, type)

@@ -252,6 +252,9 @@ describe('a record that waited', () => {
   ])('is passed over where it %s', (_, waiting) => {
     const decision = decide(offer, resumedBatch(later), { waiting: () => waiting })
     expect(decision).toMatchObject({ accepted: 0, refused: [], gone: [0] })
+    // Also where it names somebody who was erased since: it was decided before, and what was told of it stays.
+    const ofErased = decide(offer, resumedBatch(later), { waiting: () => waiting, isErased: () => true })
+    expect(ofErased).toMatchObject({ accepted: 0, refused: [], gone: [0] })
     expect(decision.waiting).toBeUndefined()
   })
 

@@ -39,8 +39,8 @@ export const findWaitsWith = (
   )
 
 /**
- * Has such records decided now, before their time; with `isAll` every one of the organisation. Of many persons the UUIDs are looked for by
- * hashes, in one pass.
+ * Has such records decided now, before their time, with `isAll` every one of the organisation; resolves to how many wait. What is on its way to
+ * its lane is not sent anew. Of many persons the UUIDs are looked for by hashes, in one pass.
  */
 export const endWaitsWith = (
   db: Database,
@@ -48,7 +48,7 @@ export const endWaitsWith = (
 ): Promise<number> =>
   changedBy(
     db,
-    `update integrity.waiting w set due_at = now()
+    `update integrity.waiting w set due_at = coalesce(due_at, now())
     where org_id = $1 and state = 'waiting' and (
       $5 or exists (
         select from regexp_matches(encode(w.message, 'escape'), '${uuidPattern}', 'g') found

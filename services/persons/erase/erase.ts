@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, nameOfAll, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
@@ -19,7 +20,7 @@ import { createErasedTables } from './clickhouse.js'
 import { type GoneDeps, publishGone } from './gone-events.js'
 import { countInPostgres, removeFromPostgres } from './postgres.js'
 import { endsOf, type Named, readForPersons, topicsOf } from './read-topics.js'
-import { soughtBy } from './sought.js'
+import { type Sought, soughtBy } from './sought.js'
 import { untilDecided, untilRead } from './until-read.js'
 import { createWhoIsNamed } from './who-is-named.js'
 
@@ -28,6 +29,7 @@ export type EraseDeps = Omit<GoneDeps, 'generations'> & { log: Log; place: { clu
 // Of queries that find out who somebody is.
 const atOnce = 8
 const removedWithin = 30 * 60_000
+const endedWithin = 10 * 60_000
 
 /**
  * Forgets the persons of some erasures at once: a run reads every topic from end to end, whoever is sought. Each step can be done again, so a run
@@ -45,21 +47,17 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await restoreConfigs({ kafka, kept: keptConfigs(pool) })
 
   await step('who it is')
+  // The tables tell the names: they have to have what was sent before somebody asked.
+  if (given.some(({ known }) => known === null)) await untilDecided(deps)
   const inTurn = createTurnstile(atOnce)
   const erasures = await Promise.all(given.map((erasure) => inTurn(() => findNames(deps, erasure))))
   const real = erasures.filter(({ isDryRun }) => !isDryRun)
   await step('nothing more is accepted', real)
   for (const erasure of real) await inTransaction(pool, (connection) => close(connection, erasure))
   const sought = await soughtBy(pool, erasures)
-  // Records of theirs that wait are refused now, and with that their bytes are gone.
   const soughtReal = await soughtBy(pool, real)
-  for (const { orgId, salt, persons, whole } of soughtReal) {
-    const known = real.filter((erasure) => erasure.orgId === orgId).flatMap(namesOf)
-    const sha256 = [...persons.values()].flat().map((hash) => Buffer.from(hash, 'hex'))
-    const texts = known.filter((name) => !isUuid(name))
-    await endWaitsWith(pool, { orgId, isAll: whole.length > 0, salt, sha256, texts })
-  }
   await untilDecided(deps)
+  for (const one of soughtReal) await untilNothingWaits(deps, one, real)
   await forgetSeen(pool, idsOf(real))
 
   await step('reading the topics')
@@ -108,6 +106,26 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   for (const one of soughtReal) {
     await tables.remove(one, signal)
     await removeFromPostgres(pool, one)
+  }
+}
+
+/**
+ * Has records of theirs that wait decided now: they are refused, and with that their bytes are gone. Not before the decisions that began
+ * before the gate was closed have ended, since these may let more of them wait.
+ */
+const untilNothingWaits = async (
+  { pool, signal }: EraseDeps,
+  { orgId, salt, persons, whole }: Sought,
+  real: readonly Erasure[],
+): Promise<void> => {
+  const known = real.filter((erasure) => erasure.orgId === orgId).flatMap(namesOf)
+  const sha256 = [...persons.values()].flat().map((hash) => Buffer.from(hash, 'hex'))
+  const texts = known.filter((name) => !isUuid(name))
+  for (const until = performance.now() + endedWithin; ; await wait(1_000, undefined, { signal })) {
+    const waiting = await endWaitsWith(pool, { orgId, isAll: whole.length > 0, salt, sha256, texts })
+    if (waiting === 0) return
+    if (performance.now() > until)
+      throw new Error(`${waiting} records that name them still wait: integrity does not decide on them`)
   }
 }
 

@@ -7,6 +7,7 @@ import { ifFirst } from '../remove/if-first.js'
 import { type EraseDeps, erase } from './erase.js'
 import { checkErased, signProof } from './prove.js'
 import { tellOthers } from './tell-others.js'
+import { untilDecided } from './until-read.js'
 
 const mostAtOnce = 10_000
 const againAfter = 3_600
@@ -27,6 +28,8 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
     const ids = asked.map(({ erasureId }) => erasureId)
     await ledger.noteStep(pool, ids, 'reading everything again')
     const now = await ledger.findErasures(pool, ids)
+    // What integrity decided once more meanwhile, as where a consumer group's offsets were lost, may name them again.
+    if (asked.some(({ isDryRun }) => !isDryRun)) await untilDecided(deps)
     const proofs = await checkErased(deps, now)
     let ended = 0
     for (const erasure of now) {

@@ -1,5 +1,6 @@
 import { checkAcceptedTopics } from './check-accepted-topics.js'
 import { checkAnswers } from './check-answers.js'
+import { checkErasures, withoutErased } from './check-erasures.js'
 import { checkFeeds } from './check-feeds.js'
 import { checkInteractions } from './check-interactions.js'
 import { checkRejections } from './check-rejections.js'
@@ -24,4 +25,7 @@ const checks: Check[] = [
 ]
 
 /** Whether what clients were told and what the world has agree, everywhere. */
-export const checkAll: Check = (ledger, observed) => checks.flatMap((check) => check(ledger, observed))
+export const checkAll: Check = (ledger, observed) => {
+  const others = withoutErased(ledger, observed)
+  return [...checks.flatMap((check) => check(...others)), ...checkErasures(ledger, observed)]
+}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Followed } from '../observe/feed-follower.js'
 import type { Seen } from '../observe/topics.js'
 import { checkAll } from './check-all.js'
-import { goodWorld, type World } from './good-world.js'
+import { erasedWorld, goodWorld, type World } from './good-world.js'
 
 const namesIn = ({ ledger, observed }: World): string[] => [
   ...new Set(checkAll(ledger, observed).map(({ name }) => name)),
@@ -161,6 +161,49 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['retried-wrongly', ({ ledger }) => orderAt(ledger, 1, { requests: [{ request_id: 'r12' }] })],
   ['stranger-interaction', ({ ledger }) => ledger.interactions.pop() && ledger.interactions.shift()],
 ]
+
+it('finds nothing where somebody was erased', () => {
+  const { ledger, observed } = erasedWorld()
+  expect(checkAll(ledger, observed)).toEqual([])
+})
+
+const spoiledErasures: typeof spoiled = [
+  ['not-erased', ({ observed }) => Object.assign(observed.erasures[0] ?? {}, { status: 'running' })],
+  ['not-erased', ({ observed }) => observed.erasures.pop()],
+  ['left-of-person', ({ observed }) => observed.erasures[0]?.left.push('weir.rejected')],
+  ['taken-of-erased', ({ ledger }) => ledger.uploads.at(-1)?.batches[0]?.refused.pop()],
+  ['taken-of-erased', ({ ledger }) => Object.assign(ledger.erasures[0] ?? {}, { doneAt: 10 })],
+  [
+    'wrong-verdict',
+    ({ ledger }) => ledger.uploads.at(-1)?.batches[0]?.refused.splice(0, 1, { index: 1, codes: ['x'] }),
+  ],
+  // Of the other one nothing may be lost, but for what compaction takes of a topic.
+  ['lost-from-view', ({ observed }) => observed.views.customers?.pop()],
+  ['history-disagrees', ({ observed }) => observed.histories.get('customers acme/bob')?.shift()],
+  ['lost-from-topic', (world) => without(world, ({ key }) => key === 'acme/bob')],
+  ['lost-from-feed', ({ observed }) => observed.feeds.splice(-2)],
+  ['verdict-not-told', (world) => without(world, ({ topic, key }) => topic === 'weir.verdicts' && key === 'b20')],
+  // What is left of who was erased, where it can be seen.
+  ['stranger-in-view', ({ observed }) => observed.views.customers?.push({ org_id: 'acme', customer_id: 'ann' })],
+  [
+    'stranger-on-topic',
+    (world) =>
+      again(world, 'weir.accepted.customers', { key: 'acme/ann', value: { batch_id: 'b20', version: 20 * 8192 } }),
+  ],
+  [
+    'stranger-in-feed',
+    ({ observed }) => observed.feeds.push({ ...(observed.feeds.at(-3) as Followed), version: 40 * 8192 + 2 }),
+  ],
+]
+
+it.each(spoiledErasures.map(([name, spoil], n) => ({ name, n, spoil })))(
+  'finds $name where somebody was erased, spoiling $n',
+  ({ name, spoil }) => {
+    const world = erasedWorld()
+    spoil(world)
+    expect(namesIn(world)).toContain(name)
+  },
+)
 
 it.each(spoiled.map(([name, spoil], n) => ({ name, n, spoil })))('finds $name, spoiling $n', ({ name, spoil }) => {
   const world = goodWorld()

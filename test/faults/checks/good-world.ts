@@ -251,9 +251,66 @@ export const goodWorld = (): World => {
         ['r10', answer('b10', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
         ['r11', answer('b11', 200, [])],
       ]) as unknown as Observed['requests'],
+      erasures: [],
     },
   }
 }
+
+/** The same with two customers, of whom one was erased, and is refused when it is sent again. */
+export const erasedWorld = (): World => {
+  const world = goodWorld()
+  const { ledger, observed } = world
+  const upload = (n: number, records: Planned[], refused: { index: number; codes: string[] }[]) => {
+    const batch = { batchId: `b${n}`, batch: 1, status: 200, places: records.map((_, index) => index), waited: [] }
+    const step = { kind: 'upload' as const, type: 'customers', key: `k${n}`, records }
+    ledger.uploads.push({
+      org: 'acme',
+      step,
+      requestId: `r${n}`,
+      sentAt: n,
+      attempts: 1,
+      batches: [{ ...batch, refused }],
+    })
+    const problems = refused.map(({ index, codes: [code = ''] }) => ({ index, problems: [{ code }] }))
+    const verdict = { org_id: 'acme', batch_id: `b${n}`, accepted: records.length - refused.length, refused: problems }
+    const stored = { ...verdict, request_id: `r${n}`, type: 'customers', first_index: 0, waiting: null, gone: [] }
+    observed.verdicts.push({ ...stored, submitted_offset: n })
+    const topic = { partition: 0, offset: n, bytes: `b${n}` }
+    observed.topics.push({ ...topic, topic: 'weir.verdicts', key: `b${n}`, value: verdict })
+    const errors = problems.map((each) => ({ ...each, id: null }))
+    const data = { batch_id: `b${n}`, errors, waited: [] }
+    observed.requests.set(`r${n}`, { batches: [{ batch: 1, status: 200, data }] } as never)
+  }
+  upload(20, [customer('ann', 'accepted'), customer('bob', 'accepted')], [])
+  upload(40, [customer('bob', 'accepted'), customer('ann', 'erased')], [{ index: 1, codes: ['person_erased'] }])
+  ledger.erasures.push({ org: 'acme', erasureId: 'e1', names: ['ann', 'user of ann'], doneAt: 30 })
+  observed.erasures.push({ erasureId: 'e1', status: 'done', left: [] })
+  const [former, newest] = [20 * 8192 + 1, 40 * 8192]
+  const { record } = customer('bob', 'accepted')
+  observed.views.customers = [{ org_id: 'acme', ...record }]
+  observed.versions.set('customers acme/bob', newest)
+  observed.histories.set('customers acme/bob', [former, newest])
+  // The topic was compacted: the former version is gone.
+  const event = { org_id: 'acme', batch_id: 'b40', version: newest, ...record }
+  const place = { topic: 'weir.accepted.customers', partition: 0, offset: 2, key: 'acme/bob' }
+  observed.topics.push({ ...place, bytes: 'bob', value: event })
+  const refusal = { org_id: 'acme', request_id: 'r40', batch_id: 'b40', index: 1, type: 'customers', record: '{}' }
+  observed.rejections.push({ ...refusal, codes: ['person_erased'] })
+  const problems = [{ code: 'person_erased' }]
+  const rejected = { topic: 'weir.rejected', partition: 0, offset: 900, key: 'acme/b40', bytes: 'b40' }
+  observed.topics.push({ ...rejected, value: { ...refusal, problems } })
+  observed.feeds.push(
+    hand('customers', 'ann', 20 * 8192),
+    hand('customers', 'bob', former),
+    hand('customers', 'bob', newest),
+  )
+  return world
+}
+
+const customer = (id: string, expected: Planned['expected']): Planned => ({
+  ...{ id, expected },
+  record: { customer_id: id, user_id: `user of ${id}`, name: id },
+})
 
 const hand = (type: string, id: string, version: number, isDeleted = false) => ({
   org: 'acme',

@@ -13,11 +13,24 @@ export type Write = Planned & {
   /** Why it was refused; undefined where it was accepted, or waited. */
   codes: string[] | undefined
   waited: boolean
+  /** When its request was sent for the first time. */
+  sentAt: number | undefined
 }
 
-/** Every record that somebody was told about, each id's in the order of its writes. */
-export const writesOf = ({ uploads }: Pick<Ledger, 'uploads'>): Write[] =>
-  uploads.flatMap(({ org, step, batches }) =>
+/** Every record that somebody was told about, each id's in the order of its writes; without those of who was erased, of which nothing is left. */
+export const writesOf = (ledger: Pick<Ledger, 'uploads' | 'erasures'>): Write[] => {
+  const namesErased = createNamesErased(ledger)
+  return allWritesOf(ledger).filter(({ record }) => !namesErased(record))
+}
+
+/** Whether a record names somebody who was to be erased. */
+export const createNamesErased = ({ erasures }: Pick<Ledger, 'erasures'>) => {
+  const erased = new Set(erasures.flatMap(({ names }) => names))
+  return (record: Record<string, unknown>): boolean => Object.values(record).some((value) => erased.has(String(value)))
+}
+
+export const allWritesOf = ({ uploads }: Pick<Ledger, 'uploads'>): Write[] =>
+  uploads.flatMap(({ org, step, batches, sentAt }) =>
     batches.flatMap((batch) =>
       batch.places.flatMap((index) => {
         const planned = step.records[index]
@@ -25,7 +38,7 @@ export const writesOf = ({ uploads }: Pick<Ledger, 'uploads'>): Write[] =>
         const place = index - (batch.places[0] ?? 0)
         const codes = codesOf(batch, index)
         const waited = batch.waited.includes(index)
-        return [{ ...planned, org, type: step.type, batchId: batch.batchId, index, place, codes, waited }]
+        return [{ ...planned, org, type: step.type, batchId: batch.batchId, index, place, codes, waited, sentAt }]
       }),
     ),
   )
@@ -36,15 +49,21 @@ const mostRecordsInBatch = 8192
 
 /** Every record that is accepted, at once or after it waited, with the one version that the place of that decision gives. */
 export const acceptedOf = (ledger: Ledger, { verdicts, waits }: Observed): Accepted[] => {
-  const offsets = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict.submitted_offset]))
+  const versionOf = createVersionOf(verdicts)
   const ends = new Map(waits.map((wait) => [waitName(wait), wait]))
   return writesOf(ledger).flatMap((write): Accepted[] => {
     if (write.codes !== undefined) return []
-    if (!write.waited)
-      return [{ ...write, version: (offsets.get(write.batchId) ?? Number.NaN) * mostRecordsInBatch + write.place }]
+    if (!write.waited) return [{ ...write, version: versionOf(write) }]
     const version = ends.get(`${write.batchId} ${write.index}`)?.accepted_version ?? null
     return version === null ? [] : [{ ...write, version }]
   })
+}
+
+/** The version that a record has which was accepted at once. */
+export const createVersionOf = (verdicts: Observed['verdicts']) => {
+  const offsets = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict.submitted_offset]))
+  return ({ batchId, place }: Pick<Write, 'batchId' | 'place'>): number =>
+    (offsets.get(batchId) ?? Number.NaN) * mostRecordsInBatch + place
 }
 
 /** What waited in vain is refused for the reason that it would have had at once. */

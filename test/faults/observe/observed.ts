@@ -26,6 +26,8 @@ export type Observed = {
   requests: Map<string, UploadAnswer>
   /** What readers of the organisations' feeds were handed while all of it happened. */
   feeds: Followed[]
+  /** Of erasures: whether they are done, and where something is left. */
+  erasures: { erasureId: string; status: string | undefined; left: string[] }[]
 }
 export type Row = Record<string, unknown> & { org_id: string }
 export type Rejection = {
@@ -61,7 +63,7 @@ export const observe = async (deps: {
   addresses: { POSTGRES_URL: string; CLICKHOUSE_URL: string }
   topics: Seen[]
   lookUp: (org: string, requestId: string) => Promise<UploadAnswer>
-}): Promise<Omit<Observed, 'feeds'>> => {
+}): Promise<Omit<Observed, 'feeds' | 'erasures'>> => {
   const { orgs, uploads, interactions } = deps.ledger
   const ask = createAnalyst(deps.addresses.CLICKHOUSE_URL)
   const list = `(${orgs.map((org) => `'${org}'`).join(', ')})`

@@ -71,15 +71,17 @@ export const createTopicReader = ({ brokers, registryUrl }: { brokers: string; r
         eachMessage: async ({ topic, partition, message: { offset, key, value } }) => {
           const stretch = left.get(placeOf({ topic, partition }))
           const at = Number(offset)
-          if (!stretch || at < stretch.from || at >= stretch.until || !value) return
-          seen.push({
-            topic,
-            partition,
-            offset: at,
-            key: String(key),
-            bytes: value.toString('base64'),
-            value: await decode(value),
-          })
+          if (!stretch || at < stretch.from || at >= stretch.until) return
+          // Without a value: what had this key was erased.
+          if (value)
+            seen.push({
+              topic,
+              partition,
+              offset: at,
+              key: String(key),
+              bytes: value.toString('base64'),
+              value: await decode(value),
+            })
           stretch.from = at + 1
         },
       })

@@ -3,6 +3,7 @@ import type { Finding } from '../checks/finding.js'
 import { killMany, planKilling } from '../faults/killing.js'
 import { createAnalyst } from '../observe/clickhouse.js'
 import { type Plan, planClient, uploadTypes } from '../workload/plan.js'
+import { planPersons } from '../workload/plan-persons.js'
 import { planEveryType, planImports, planRetries, planWaitsInVain } from '../workload/plan-varied.js'
 import { type Result, recordsIn, runScenario } from './run.js'
 import type { Session } from './session.js'
@@ -13,6 +14,7 @@ export type LongRun = {
   waiting: boolean
   retries: boolean
   imports: boolean
+  erasures: boolean
   seed: number
 }
 export type LongResult = Omit<Result, 'scenario' | 'lateEvents' | 'orgs'> & {
@@ -28,7 +30,7 @@ const killsInRound = 50
 /** Kills, all over the system, in rounds; at the end what earlier rounds left must still be as it was, and verify finds nothing. */
 export const runLong = async (
   session: Session,
-  { kills, parts, waiting, retries, imports, seed }: LongRun,
+  { kills, parts, waiting, retries, imports, erasures, seed }: LongRun,
   deps: { note: (line: string) => void; onRound: (result: Result) => void; isStopping: () => boolean },
 ): Promise<LongResult> => {
   const began = new Date()
@@ -39,10 +41,11 @@ export const runLong = async (
     ...(waiting ? [planWaitsInVain] : []),
     ...(retries ? [planRetries] : []),
     ...(imports ? [planImports] : []),
+    ...(erasures ? [planPersons] : []),
   ]
   const total: LongResult = {
     ...{ seed, kills: 0, killed: {}, rounds: 0, findings: [], seconds: 0 },
-    ...{ records: 0, interactions: 0, waits: 0, retries: 0, imports: 0, watched: 0 },
+    ...{ records: 0, interactions: 0, waits: 0, retries: 0, imports: 0, watched: 0, erasures: 0 },
   }
   const left: { orgs: string[]; mark: string }[] = []
   const seconds = () => (Date.now() - began.getTime()) / 1000
@@ -56,6 +59,7 @@ export const runLong = async (
         name: `round-${round}`,
         plans,
         watches: true,
+        erases: erasures,
         disturb: async ({ session: { stack, say }, random, workload: { ledger } }) => {
           await killMany(stack, planKilling(random, parts), count, (target) => {
             total.kills++
@@ -72,7 +76,7 @@ export const runLong = async (
       seed,
     )
     total.rounds = round
-    for (const what of ['records', 'interactions', 'waits', 'retries', 'imports', 'watched'] as const)
+    for (const what of ['records', 'interactions', 'waits', 'retries', 'imports', 'watched', 'erasures'] as const)
       total[what] += result[what]
     total.findings.push(...result.findings)
     deps.onRound(result)

@@ -4,6 +4,7 @@ import { checkAll } from '../checks/check-all.js'
 import type { Finding } from '../checks/finding.js'
 import { startFollowing } from '../observe/feed-follower.js'
 import { observe } from '../observe/observed.js'
+import { startSubscriber } from '../observe/subscriber.js'
 import { createRandom, type Random } from '../random.js'
 import type { FaultStack } from '../stack/start-stack.js'
 import type { Ledger } from '../workload/ledger.js'
@@ -23,6 +24,8 @@ export type Scenario<Stack extends TestedStack = FaultStack> = {
   plans?: readonly Plan[]
   /** Whether there are live streams too. */
   watches?: boolean
+  /** Whether persons are erased. */
+  erases?: boolean
 }
 export type Disturbance = {
   findings: Finding[]
@@ -42,6 +45,7 @@ export type Result = {
   retries: number
   imports: number
   watched: number
+  erasures: number
   orgs: string[]
   seconds: number
 }
@@ -77,6 +81,7 @@ export const runScenario = async <Stack extends TestedStack>(
     retries: ledger.retries.reduce((sum, { records }) => sum + records, 0),
     imports: ledger.imports,
     watched: ledger.watched,
+    erasures: ledger.erasures.length,
     orgs: ledger.orgs,
     seconds: (Date.now() - began) / 1000,
   }
@@ -104,6 +109,7 @@ const live = async <Stack extends TestedStack>(
   const feeds = startFollowing({ organisations: orgs, edgeUrls: stack.edgeUrls, random: random.fork('feeds') })
   const watched = { organisations: orgs, edgeUrls: stack.edgeUrls, ledger, random: random.fork('watchers') }
   const watchers = scenario.watches ? startWatchers(watched) : undefined
+  const subscriber = scenario.erases ? await startSubscriber(stack.addresses.KAFKA_BROKERS) : undefined
   const findings: Finding[] = []
   const expect = async (name: string, work: Promise<unknown>): Promise<void> => {
     await work.catch((error: Error) => findings.push({ name, about: error.message }))
@@ -121,6 +127,7 @@ const live = async <Stack extends TestedStack>(
   await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
   await expect('clients-stuck', within(answeredWithin, workload.stop()))
   await watchers?.stop()
+  if (scenario.erases) await expect('erasing-stuck', session.untilErased(ledger.orgs))
   await expect('waiting-stuck', session.untilNothingWaits(ledger.orgs))
   await expect('consumer-stuck', session.untilQuiet())
   // A service whose consumer heard nothing for a minute ends to be started afresh, and that minute may be over only now.
@@ -128,6 +135,7 @@ const live = async <Stack extends TestedStack>(
   // What can no longer be looked at is not worth a second complaint.
   if (findings.some(({ name }) => name === 'not-ready')) {
     feeds.abandon()
+    await subscriber?.stop()
     return { findings, lateEvents: 0, ledger }
   }
 
@@ -136,7 +144,8 @@ const live = async <Stack extends TestedStack>(
   const { followed, surprises } = await feeds.stop()
   findings.push(...surprises.map((about) => ({ name: 'surprising-feed', about })))
   const seen = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
-  const observed = { ...seen, feeds: followed }
+  const erasures = await session.lookAtErasures(ledger.erasures, (await subscriber?.stop()) ?? [])
+  const observed = { ...seen, feeds: followed, erasures }
   const found = checkAll(ledger, observed)
   const late = found.filter(({ name }) => name === 'late-event')
   findings.push(...(mayOutliveSession ? found.filter((each) => !late.includes(each)) : found))

@@ -1,3 +1,4 @@
+import { erasuresScenario } from './erasures.js'
 import { type FailPointName, failPointScenario, failPoints } from './fail-points.js'
 import { chaos, kills } from './faults.js'
 import { lanesScenario } from './lanes.js'
@@ -11,6 +12,7 @@ export const scenarios: ReadonlyMap<string, () => Scenario> = new Map<string, ()
   ...failPointNames.map((point) => [point, () => failPointScenario([point])] as const),
   ['rebalance', () => rebalanceScenario()],
   ['lanes', () => lanesScenario()],
+  ['erasures', () => erasuresScenario()],
   ['kills', () => kills],
   ['chaos', () => chaos],
 ])

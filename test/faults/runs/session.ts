@@ -2,9 +2,12 @@ import { createClient, createHosts } from '#platform/postgres/hosts.js'
 import { eventually } from '../../support/eventually.js'
 import { runWeir } from '../../support/run-weir.js'
 import { membersOf, untilQuiet } from '../../support/system/groups.js'
+import { placesOf } from '../../support/system/places-of.js'
 import { createUploader, type UploadAnswer } from '../../support/system/uploader.js'
+import type { Observed } from '../observe/observed.js'
 import { createTopicReader } from '../observe/topics.js'
 import type { FaultStack } from '../stack/start-stack.js'
+import type { ToldErasure } from '../workload/ledger.js'
 import type { Organisation } from '../workload/workload.js'
 
 /** What a run needs of a system, whatever else can be done to it. */
@@ -12,6 +15,7 @@ export type TestedStack = Pick<FaultStack, 'addresses' | 'edgeUrls' | 'lanesHad'
 export type Session<Stack extends TestedStack = FaultStack> = ReturnType<typeof createSession<Stack>>
 
 const quietWithin = 180_000
+const erasedWithin = 480_000
 
 /** A stack, and the ways to look at it that do not go through Weir. */
 export const createSession = <Stack extends TestedStack>(stack: Stack, say: (line: string) => void) => {
@@ -23,6 +27,21 @@ export const createSession = <Stack extends TestedStack>(stack: Stack, say: (lin
     const apiKey = (JSON.parse(stdout) as { key: string }).key
     keys.set(org, apiKey)
     return { org, apiKey }
+  }
+
+  const withPostgres = async <T>(
+    work: (query: <Row>(text: string, values: unknown[]) => Promise<Row[]>) => Promise<T>,
+  ): Promise<T> => {
+    const { POSTGRES_URL: url } = stack.addresses
+    const client = createClient({ connectionString: url }, createHosts(url))
+    await client.connect()
+    try {
+      return await work(
+        async <Row>(text: string, values: unknown[]) => (await client.query(text, values)).rows as Row[],
+      )
+    } finally {
+      await client.end()
+    }
   }
 
   return {
@@ -38,20 +57,64 @@ export const createSession = <Stack extends TestedStack>(stack: Stack, say: (lin
     members: async (group: string): Promise<number> => (await membersOf(brokers, [group]))[0]?.length ?? 0,
     /** Until nothing of these organisations waits, and everybody was told what came of it. */
     untilNothingWaits: async (orgs: readonly string[]): Promise<void> => {
-      const { POSTGRES_URL: url } = stack.addresses
-      const client = createClient({ connectionString: url }, createHosts(url))
-      await client.connect()
-      try {
-        await eventually(async () => {
-          const { rows } = await client.query<{ state: string; count: string }>(
+      await withPostgres((query) =>
+        eventually(async () => {
+          const rows = await query<{ state: string; count: string }>(
             `select state, count(*) from integrity.waiting where org_id = any ($1) and (state = 'waiting' or not is_told) group by state`,
             [orgs],
           )
           if (rows.length > 0) throw new Error(rows.map((row) => `${row.count} ${row.state} and not told`).join('; '))
-        }, quietWithin)
-      } finally {
-        await client.end()
+        }, quietWithin),
+      )
+    },
+    /** Until the erasures of these organisations are done, and what came of these persons meanwhile is taken out too: not in an hour, but now. */
+    untilErased: (orgs: readonly string[]): Promise<void> =>
+      withPostgres(async (query) => {
+        const untilDone = () =>
+          eventually(async () => {
+            const rows = await query<{ step: string; problem: string | null }>(
+              `select step, problem from erasure.erasures e where org_id = any ($1) and (
+                status <> 'done' or exists (
+                  select from erasure.persons p where p.erasure_id = e.erasure_id and seen_at < now() - interval '2 hours'
+                )
+              )`,
+              [orgs],
+            )
+            if (rows.length > 0) throw new Error(rows.map(({ step, problem }) => `${step}: ${problem}`).join('; '))
+          }, erasedWithin)
+        await untilDone()
+        await query(`update erasure.persons set seen_at = seen_at - interval '1 day' where org_id = any ($1)`, [orgs])
+        await untilDone()
+      }),
+    /** What became of these erasures: by what operators have, by a look at everything, and by what a subscriber has kept of the topics. */
+    lookAtErasures: async (
+      erasures: readonly ToldErasure[],
+      kept: readonly (readonly [string, string])[],
+    ): Promise<Observed['erasures']> => {
+      const looked: Observed['erasures'] = []
+      for (const { org, erasureId, names } of erasures) {
+        const show = (words: string[]) => runWeir(['erasures', ...words, erasureId, '--json'], stack.addresses)
+        const { status } = JSON.parse((await show(['show'])).stdout) as { status: string }
+        const proved = await show(['prove'])
+        const [edgeUrl = ''] = stack.edgeUrls
+        const exports = names.map((name) =>
+          createUploader(edgeUrl, keys.get(org) ?? '').get(`/v1/persons/${name}/export`),
+        )
+        const statuses = (await Promise.all(exports)).map((answer) => answer.status)
+        looked.push({
+          erasureId,
+          status,
+          left: [
+            ...(proved.exitCode === 0 ? [] : [`prove ends with ${proved.exitCode}: ${proved.stdout}${proved.stderr}`]),
+            ...statuses.filter((each) => each !== 404).map((each) => `the export is answered ${each}`),
+            ...(await placesOf(stack.addresses, org, names)),
+            ...kept
+              .filter(([, text]) => names.some((name) => text.includes(name)))
+              .map(([key]) => `subscriber: ${key}`),
+          ],
+        })
       }
+      return looked
     },
     /** What `weir verify` finds in all that was submitted since then; throws where something differs. */
     verify: async (since: Date): Promise<void> => {

@@ -38,10 +38,11 @@ export const serviceDefinitions = ({ ports, linked }: StackAddresses): Record<Se
     'integrity-2': define('integrity-2', 'integrity'),
     'edge-1': define('edge-1', 'edge'),
     'edge-2': define('edge-2', 'edge'),
+    delivery: define('delivery', 'delivery'),
   }
 }
 
-export type Service = 'edge' | 'integrity' | 'sink'
+export type Service = 'edge' | 'integrity' | 'sink' | 'delivery'
 
 /** A service of this name; `ports` says where it and those that it asks how they are listen. */
 export const defineService = (
@@ -67,7 +68,7 @@ export const defineService = (
 }
 
 export const parts = ['kafka', 'registry', 'postgres', 'clickhouse'] as const
-export const services = ['sink', 'integrity-1', 'integrity-2', 'edge-1', 'edge-2'] as const
+export const services = ['sink', 'integrity-1', 'integrity-2', 'edge-1', 'edge-2', 'delivery'] as const
 export type PartName = (typeof parts)[number]
 export type ServiceName = (typeof services)[number]
 export type ProcessName = PartName | ServiceName

@@ -28,10 +28,13 @@ const backWithin = 180_000
 export const startStack = async ({
   say,
   lanes = 1,
+  erases = false,
   backoff,
 }: {
   say: (line: string) => void
   lanes?: number
+  /** Whether the service is there that erases persons. */
+  erases?: boolean
   /** Milliseconds before a process that ended is started again, where not the launcher's. */
   backoff?: readonly number[]
 }) => {
@@ -47,6 +50,7 @@ export const startStack = async ({
     ...(await partDefinitions(dataDir, addresses)),
     ...serviceDefinitions(addresses),
   }
+  const present = erases ? services : services.filter((name) => name !== 'delivery')
   const running = new Map<ProcessName, SupervisedProcess>()
   const signals = createSignals(dataDir)
 
@@ -85,7 +89,9 @@ export const startStack = async ({
   /** Until no more than this many processes are not ready. */
   const untilMostReady = (mayBeDown: number): Promise<void> =>
     eventually(async () => {
-      const states = await Promise.all(Object.values(definitions).map(async (d) => [d.name, await d.isReady()]))
+      const states = await Promise.all(
+        [...parts, ...present].map(async (name) => [name, await definitions[name].isReady()]),
+      )
       const waiting = states.filter(([, isReady]) => !isReady).map(([name]) => name)
       if (waiting.length > mayBeDown) throw new Error(`not ready: ${waiting.join(', ')}`)
     }, backWithin)
@@ -93,7 +99,7 @@ export const startStack = async ({
   try {
     await Promise.all(parts.map((name) => start(name)))
     await provision(addresses.direct, { LANES: String(lanes) }).done
-    await Promise.all(services.map((name) => start(name)))
+    await Promise.all(present.map((name) => start(name)))
   } catch (error) {
     await stop()
     throw error

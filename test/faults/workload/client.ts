@@ -3,8 +3,8 @@ import { type Answer, createUploader, type UploadAnswer, type Uploader } from '.
 import type { Random } from '../random.js'
 import { bodyOf, contentTypes, type Format, formatFor } from './formats.js'
 import { createImport } from './import.js'
-import type { Ledger, ToldBatch, ToldUpload } from './ledger.js'
-import type { InteractionStep, InteractionsStep, Step, UploadStep } from './plan.js'
+import type { Ledger, ToldBatch, ToldErasure, ToldUpload } from './ledger.js'
+import type { EraseStep, InteractionStep, InteractionsStep, Step, UploadStep } from './plan.js'
 import { createRetry } from './retry.js'
 import { isDecided, noteTelling, placesIn, toTold } from './told.js'
 import { untilThere } from './until-there.js'
@@ -40,8 +40,9 @@ export const createClient = (deps: ClientDeps) => {
       return batches.map((batch) => toTold(batch, places))
     }
     const headers = { 'idempotency-key': step.key, 'content-type': contentTypes[format] }
+    const sentAt = Date.now()
     const told = await untilDecided(`/v1/data/${step.type}${wishOf(step)}`, body, headers, read)
-    ledger.uploads.push({ org, step, ...told })
+    ledger.uploads.push({ org, step, sentAt, ...told })
   }
 
   /** Sends the same request until all of its batches are decided, and notes each time what was told of them. */
@@ -106,6 +107,28 @@ export const createClient = (deps: ClientDeps) => {
     })
   }
 
+  const erase = async ({ customer, user, by }: EraseStep): Promise<void> => {
+    const body = JSON.stringify({ person_id: by === 'customer' ? customer : user, mode: 'erase' })
+    const asked = await untilUsable(async (edge) => {
+      const answer = await edge.send<{ erasure_id: string }>('POST', '/v1/erasures', body)
+      return answer.status === 202 ? answer.body : refuse(answer)
+    })
+    const erasure = { org, erasureId: asked.erasure_id, names: [customer, user], doneAt: null }
+    ledger.erasures.push(erasure)
+    own.push(erasure)
+  }
+  const own: ToldErasure[] = []
+
+  const look = async (): Promise<void> => {
+    for (const erasure of own.filter(({ doneAt }) => doneAt === null)) {
+      const { status } = await untilUsable(async (edge) => {
+        const answer = await edge.get<{ status: string }>(`/v1/erasures/${erasure.erasureId}`)
+        return answer.status === 200 ? answer.body : refuse(answer)
+      })
+      if (status === 'done') erasure.doneAt = Date.now()
+    }
+  }
+
   const refuse: Refuse = ({ status, body }) => {
     if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
   }
@@ -130,6 +153,10 @@ export const createClient = (deps: ClientDeps) => {
           return importAll(step)
         case 'retry':
           return retry(step)
+        case 'erase':
+          return erase(step)
+        case 'look':
+          return look()
       }
     },
   }

@@ -7,6 +7,7 @@ export type Ledger = {
   uploads: ToldUpload[]
   interactions: ToldInteraction[]
   retries: ToldRetry[]
+  erasures: ToldErasure[]
   /** How many imports were answered as complete; each of their chunks is among the uploads. */
   imports: number
   /** How many events were seen on live streams. */
@@ -21,6 +22,8 @@ export type ToldUpload = {
   org: string
   step: UploadStep
   requestId: string
+  /** When it was sent for the first time. */
+  sentAt?: number
   attempts: number
   batches: ToldBatch[]
 }
@@ -70,11 +73,21 @@ export type RetryOrder = {
   requests: { request_id: string }[]
 }
 
+/** Somebody who was to be forgotten, by all names. */
+export type ToldErasure = {
+  org: string
+  erasureId: string
+  names: string[]
+  /** When its client was told that it is done; null before. */
+  doneAt: number | null
+}
+
 export const createLedger = (orgs: string[]): Ledger => ({
   orgs,
   uploads: [],
   interactions: [],
   retries: [],
+  erasures: [],
   imports: 0,
   watched: 0,
   tellings: new Map(),

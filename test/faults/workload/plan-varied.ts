@@ -86,14 +86,14 @@ export const planImports: Plan = function* (name, random) {
 
 // Types without a name cannot miss it.
 const bad = spoilings.slice(1)
-const spoiled = (planned: Planned, random: Random): Planned => ({
+export const spoiled = (planned: Planned, random: Random): Planned => ({
   ...planned,
   expected: 'invalid',
   record: random.pick(bad)(planned.record),
 })
 
 /** Makes records of any type from its declaration, and remembers which there are to refer to. */
-const createWriter = (name: string, random: Random) => {
+export const createWriter = (name: string, random: Random) => {
   const ids = new Map(types.map(({ type }) => [type, Array.from({ length: 8 }, random.uuid)]))
   const idsOf = ({ type }: RecordType): string[] => ids.get(type) ?? []
   let revision = 0

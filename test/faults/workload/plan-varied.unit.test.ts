@@ -7,6 +7,7 @@ import { createRandom } from '../random.js'
 import { bodyOf, type Format, formatFor } from './formats.js'
 import { toldChunks } from './import.js'
 import type { Plan, Planned, Step } from './plan.js'
+import { planPersons } from './plan-persons.js'
 import { planEveryType, planImports, planRetries, planWaitsInVain } from './plan-varied.js'
 
 const take = (count: number, plan: Plan, { seed = '7', lanes = 4 } = {}): Step[] => {
@@ -17,7 +18,7 @@ const take = (count: number, plan: Plan, { seed = '7', lanes = 4 } = {}): Step[]
 const recordsOf = (step: Step): Planned[] => ('records' in step ? step.records : [])
 const validators = new Map([...catalogue.uploads.values()].map((type) => [type.type, createValidator(type)]))
 
-const plans = { planEveryType, planWaitsInVain, planRetries, planImports }
+const plans = { planPersons, planEveryType, planWaitsInVain, planRetries, planImports }
 
 it.each(Object.entries(plans))('%s is the same for the same seed, and something else for another', (_, plan) => {
   expect(take(20, plan)).toEqual(take(20, plan))
@@ -85,6 +86,25 @@ it('orders what was refused to be submitted again, all of one lane', () => {
     const records = refused.get(of) ?? []
     expect(records.length).toBeGreaterThan(0)
     expect(records.every(({ expected, id }) => expected === 'unknown_reference' && laneOf(id, 4) === 0)).toBe(true)
+  }
+})
+
+it('has persons erased of whom there is everything, and sends them again', () => {
+  const steps = take(200, planPersons)
+  const erased = steps.flatMap((step) => (step.kind === 'erase' ? [step] : []))
+  expect(new Set(erased.map(({ by }) => by))).toEqual(new Set(['customer', 'user']))
+  for (const [n, { customer, user }] of erased.entries()) {
+    const at = steps.indexOf(erased[n] as Step)
+    const naming = (some: Step[]) =>
+      some.flatMap((step) =>
+        [...recordsOf(step), ...(step.kind === 'interaction' ? [{ record: step.body, expected: step.expected }] : [])]
+          .filter(({ record }) => Object.values(record).some((value) => value === customer || value === user))
+          .map(({ expected }) => expected),
+      )
+    expect(new Set(naming(steps.slice(0, at)))).toEqual(new Set(['accepted', 'invalid', 'waits']))
+    const later = naming(steps.slice(at))
+    expect(later.length).toBeGreaterThan(0)
+    expect(new Set(later)).toEqual(new Set(['erased']))
   }
 })
 

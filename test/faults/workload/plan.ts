@@ -3,8 +3,11 @@ import type { Random } from '../random.js'
 
 /** A record to be sent, and what a careful reader of the rules expects to become of it. */
 export type Planned = { id: string; expected: Expected; record: Record<string, unknown> }
-/** `waits`: until what it refers to comes in a later step. `expires`: what it waits for never comes. */
-export type Expected = 'accepted' | 'invalid' | 'unknown_reference' | 'waits' | 'expires'
+/**
+ * `waits`: until what it refers to comes in a later step. `expires`: what it waits for never comes. `erased`: it names somebody whose erasure
+ * was asked for, so that it may be accepted until that is done, and is refused from then on.
+ */
+export type Expected = 'accepted' | 'invalid' | 'unknown_reference' | 'waits' | 'expires' | 'erased'
 
 type Waits = {
   /** Sent with the wish that what refers to something missing waits for it, this long. */
@@ -27,7 +30,11 @@ export type InteractionsStep = Waits & { kind: 'interactions'; key: string; each
 export type ImportStep = { owes?: true; kind: 'import'; type: string; key: string; records: Planned[] }
 /** The refused records of an upload of this client are submitted again, by two orders at the same time. */
 export type RetryStep = { owes?: true; kind: 'retry'; key: string; of: string; expected: Expected }
-export type Step = UploadStep | InteractionStep | InteractionsStep | ImportStep | RetryStep
+/** A customer is to be forgotten; the client goes on without waiting for it. */
+export type EraseStep = { owes?: true; kind: 'erase'; customer: string; user: string; by: 'customer' | 'user' }
+/** The client looks whether its erasures are done. */
+export type LookStep = { owes?: true; kind: 'look' }
+export type Step = UploadStep | InteractionStep | InteractionsStep | ImportStep | RetryStep | EraseStep | LookStep
 /** What a client does, as long as it is asked. `lanes`: how many its organisation has. */
 export type Plan = (name: string, random: Random, lanes: number) => Generator<Step>
 

@@ -1,14 +1,19 @@
 import { pino } from 'pino'
+import { createClickHouse } from '#platform/clickhouse.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { createPool } from '#platform/postgres/postgres.js'
-import { analyst, system } from './system.js'
 
 /** Wherever these ids stand: messages of all topics, rows of an organisation in all tables of ClickHouse, rows of all tables of Postgres. */
-export const placesOf = async (org: string, ids: readonly string[]): Promise<string[]> => {
+export const placesOf = async (
+  system: { KAFKA_BROKERS: string; POSTGRES_URL: string; CLICKHOUSE_URL: string },
+  org: string,
+  ids: readonly string[],
+): Promise<string[]> => {
   const log = pino({ level: 'silent' })
-  const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'places-of', log })
-  const pool = createPool(system.env.POSTGRES_URL, log, 1)
+  const kafka = createKafka({ brokers: system.KAFKA_BROKERS, clientId: 'places-of', log })
+  const analyst = createClickHouse(system.CLICKHOUSE_URL)
+  const pool = createPool(system.POSTGRES_URL, log, 1)
   const places = new Set<string>()
   const isIn = (text: string) => ids.some((id) => text.toLowerCase().includes(id.toLowerCase()))
   const topics = await kafka.withAdmin((admin) => admin.listTopics())
@@ -38,5 +43,6 @@ export const placesOf = async (org: string, ids: readonly string[]): Promise<str
     if (found.rowCount) places.add(`postgres ${name}`)
   }
   await pool.end()
+  await analyst.close()
   return [...places].sort()
 }
