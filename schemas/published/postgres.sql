@@ -793,6 +793,9 @@ for each row when (new.gone is null) execute function integrity.note_overtaken()
 -- Notes in integrity.cursors up to where verdicts are gone.
 create function integrity.note_pruned() returns trigger language plpgsql as $function$
 begin
+  if current_setting('weir.deleted_organisation', true) = 'on' then
+    return null;
+  end if;
   update integrity.cursors c
   set pruned_until = greatest(c.pruned_until, last.pruned + 1)
   from (select topic, partition, max(submitted_offset) as pruned from gone group by topic, partition) last

@@ -48,8 +48,10 @@ export const countRowsOf = async (pool: Pool, orgId: string): Promise<Counted[]>
 
 export const removeRowsOf = async (pool: Pool, orgId: string): Promise<void> => {
   const touched = await inTransaction(pool, async (connection) => {
-    // Its audit goes with it, which nothing else may delete from.
-    await connection.query(`select set_config('weir.audit', 'delete', true)`)
+    // Its audit goes with it, which nothing else may delete from; and its verdicts, of batches that are in the log no longer.
+    await connection.query(
+      `select set_config('weir.audit', 'delete', true), set_config('weir.deleted_organisation', 'on', true)`,
+    )
     const changed: string[] = []
     for (const table of await findTables(connection))
       if ((await changedBy(connection, deleteSql(table), [orgId])) > 0) changed.push(table)

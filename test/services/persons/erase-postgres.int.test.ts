@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { commandLine, noteAudit } from '#ledger/audit.js'
 import { hashOfName, saltOf } from '#ledger/erasures/gates.js'
 import { createOrg } from '#ledger/organisations.js'
 import { countInPostgres, removeFromPostgres } from '#persons/erase/postgres.js'
@@ -66,4 +67,38 @@ it('finds and removes persons in whatever columns there are, of one organisation
   ).toEqual([`about ${nobody}`, stranger].sort())
   const { rows: entities } = await pool.query('select org_id from integrity.entities')
   expect(entities).toEqual([{ org_id: 'other' }])
+})
+
+it('removes what an organisation has, and leaves to others what they have, their feeds too', async () => {
+  await inTransaction(pool, async (connection) => {
+    for (const org of ['leaves', 'remains']) {
+      await createOrg(connection, org)
+      await noteAudit(connection, commandLine, { org, action: 'limits_set', subject: org })
+    }
+  })
+  await pool.query(
+    `insert into delivery.webhooks (org_id, url, events, secret) values ('leaves', 'https://example.com', '{}', 'x')`,
+  )
+  await pool.query(
+    `insert into integrity.cursors (topic, partition, next_offset) values ('weir.submitted.shops', 0, 3)`,
+  )
+  for (const [offset, org] of ['remains', 'leaves', 'remains'].entries())
+    await pool.query(
+      `insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256, accepted, refused,
+        repeated, gone, decided_at, topic, partition, submitted_offset)
+      values (gen_random_uuid(), $1, gen_random_uuid(), 'shops', 1, 1, 0, '', 1, '[]', '{}', '{}', now(), 'weir.submitted.shops', 0, $2)`,
+      [org, offset],
+    )
+  const sought = (orgId: string) => ({ orgId, salt: Buffer.alloc(32), persons: new Map(), whole: ['a deletion'] })
+  const placesOf = async (org: string) =>
+    (await countInPostgres(pool, sought(org)))
+      .get('a deletion')
+      ?.map(({ where, count }) => `${where} ${count}`)
+      .sort()
+  expect(await placesOf('leaves')).toEqual(['auth.audit 1', 'delivery.webhooks 1', 'integrity.verdicts 1'])
+  await removeFromPostgres(pool, sought('leaves'))
+  expect(await placesOf('leaves')).toEqual([])
+  expect(await placesOf('remains')).toEqual(['auth.audit 1', 'integrity.verdicts 2'])
+  const { rows } = await pool.query(`select pruned_until from integrity.cursors where topic = 'weir.submitted.shops'`)
+  expect(rows).toEqual([{ pruned_until: 0 }])
 })

@@ -223,7 +223,11 @@ itDeep('takes persons, what is too old and whole organisations out of its tables
   const ofPerson = { orgId: 'left', salt, persons: new Map([['an erasure', hashes]]), whole: [] }
   const tables = createErasedTables(clickhouse, ours, { cluster })
   const { signal } = new AbortController()
-  const stays = () => tables.count({ orgId: 'stays', salt, persons: new Map(), whole: ['another'] })
+  const stays = async () => {
+    const counts = await tables.count({ orgId: 'stays', salt, persons: new Map(), whole: ['another'] })
+    // All marts are made anew.
+    return counts.get('another')?.filter(({ where }) => !where.includes('.changes'))
+  }
   const before = await stays()
 
   const found = (await tables.count(ofPerson)).get('an erasure')?.map(({ where }) => where)
@@ -231,7 +235,7 @@ itDeep('takes persons, what is too old and whole organisations out of its tables
   await tables.remove(ofPerson, signal)
   expect((await tables.count(ofPerson)).get('an erasure')).toEqual([])
   const named = `select count() as count from weir.transactions where org_id = 'left' and student_id = '${people.ann}'`
-  expect(await clickhouse.query(named)).toEqual([{ count: '0' }])
+  expect(Number((await clickhouse.query<{ count: number }>(named))[0]?.count)).toBe(0)
 
   const [type, rows] = [transaction, createOldRows(clickhouse, { cluster })]
   const day = 24 * 60 * 60 * 1000
