@@ -16,7 +16,7 @@ import { type Bench, withSystem } from './system.js'
 const transactions = toCount(process.argv[2] ?? '10000000')
 const persons = toCount(process.argv[3] ?? '10000')
 const customers = 20 * persons
-const records = 500
+const records = 5_000
 const atOnce = 4
 const aloneSeconds = 60
 

@@ -167,11 +167,14 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   await uploader.upload('transactions', [purchaseOf(bob)])
   await ended(asked)
   await ended(other)
-  const deletion = await eventually(async () => {
-    const shown = await weir(['erasures', 'show', String(deleted.erasure_id), '--json'])
-    expect(shown).toMatchObject({ status: 'done', problem: null, mode: 'organisation' })
-    return shown
+  await eventually(async () => {
+    const { rows } = await pool.query('select status, problem from erasure.erasures where erasure_id = $1', [
+      deleted.erasure_id,
+    ])
+    expect(rows).toEqual([{ status: 'done', problem: null }])
   }, 120_000)
+  const deletion = await weir(['erasures', 'show', String(deleted.erasure_id), '--json'])
+  expect(deletion).toMatchObject({ status: 'done', mode: 'organisation' })
   expect(await placesOf(system.env, whole.name, [whole.name])).toEqual(placesOfDeleted)
   expect((deletion.found as { where: string }[]).map(({ where }) => where)).toEqual(
     expect.arrayContaining(['weir.accepted.shops', 'weir.verdicts', 'weir.shops_current', 'delivery.webhooks']),

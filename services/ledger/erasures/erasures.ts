@@ -110,11 +110,19 @@ export const lastAsked = async (db: Database): Promise<number | undefined> =>
     await firstRow<{ at: Date | null }>(db, `select max(asked_at) as at from erasure.erasures where status = 'running'`)
   )?.at?.getTime()
 
-/** Those that are not done, the first ones first. */
+/**
+ * Those that are not done, the first ones first; none while another one is asked for every second, for a minute at most: a run reads all topics,
+ * whether it forgets one person or ten thousand.
+ */
 export const runningErasures = (db: Database, most: number): Promise<Erasure[]> =>
   rowsOf(
     db,
-    `select ${columns} from erasure.erasures where status = 'running' order by asked_at, erasure_id limit $1`,
+    `select ${columns} from erasure.erasures
+    where status = 'running' and (
+      select max(asked_at) < now() - interval '1 second' or min(asked_at) < now() - interval '1 minute'
+      from erasure.erasures where status = 'running'
+    )
+    order by asked_at, erasure_id limit $1`,
     [most],
   )
 

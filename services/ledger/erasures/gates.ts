@@ -85,7 +85,10 @@ export const saltOf = async (db: Database, orgId: string): Promise<Buffer> => {
     values ($1, sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')), 0)
     on conflict (org_id) do update set change = gates.change
     returning salt`
-  const row = await firstRow<{ salt: Buffer }>(db, insert, [orgId])
+  const find = 'select salt from erasure.gates where org_id = $1'
+  // To insert again would lock the row: who asks for many at once would wait for each.
+  const row =
+    (await firstRow<{ salt: Buffer }>(db, find, [orgId])) ?? (await firstRow<{ salt: Buffer }>(db, insert, [orgId]))
   if (!row) throw new Error(`there is no organisation ${orgId}`)
   return row.salt
 }

@@ -67,10 +67,9 @@ export const readForPersons = async (
       const { key, value } = message
       if (value !== null && hasSharedKey(topic, key))
         sharedKeys.set(topic, Math.max(sharedKeys.get(topic) ?? 0, message.timestamp))
-      const erasures = whoIsNamed(await orgOf(topic, message), [
-        ...uuidsInMessage(message),
-        ...(await textsIn(topic, value)),
-      ])
+      const orgId = await orgOf(topic, message)
+      const ids = whoIsNamed.seeksIn(orgId) ? [...uuidsInMessage(message), ...(await textsIn(topic, value))] : []
+      const erasures = whoIsNamed(orgId, ids)
       if (erasures.size === 0) continue
       if (value !== null)
         for (const erasureId of erasures) {

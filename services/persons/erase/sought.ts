@@ -1,16 +1,17 @@
 import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
-import { saltOf } from '#ledger/erasures/gates.js'
+import { hashOfName, saltOf } from '#ledger/erasures/gates.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 
 /**
- * Persons of one organisation who are to be forgotten, or were: for each erasure the hashes of the ids. `whole`: the erasures by which all that
- * the organisation has goes.
+ * Persons of one organisation who are to be forgotten, or were: for each erasure the hashes of the ids. `ids`: the ids themselves in lower
+ * case, as long as all of them are known; what is none of them need not be hashed. `whole`: the erasures by which all that the organisation has goes.
  */
 export type Sought = {
   orgId: string
   salt: Buffer
   persons: ReadonlyMap<string, readonly string[]>
+  ids?: ReadonlySet<string> | undefined
   whole: readonly string[]
 }
 
@@ -44,7 +45,21 @@ export const soughtBy = async (pool: Pool, erasures: readonly Erasure[]): Promis
     const isWhole = ({ mode }: Erasure): boolean => mode === 'organisation'
     const persons = new Map(own.filter((each) => !isWhole(each)).map(({ erasureId, names }) => [erasureId, names]))
     const whole = own.filter(isWhole).map(({ erasureId }) => erasureId)
-    all.push({ orgId, salt: await saltOf(pool, orgId), persons, whole })
+    const salt = await saltOf(pool, orgId)
+    all.push({ orgId, salt, persons, whole, ids: idsOf(own, salt) })
   }
   return all
+}
+
+/** The ids that are sought, unless some are known by their hashes alone: as when the erasure is done once more. */
+const idsOf = (erasures: readonly Erasure[], salt: Buffer): ReadonlySet<string> | undefined => {
+  const ids = new Set<string>()
+  for (const { known, names, mode } of erasures) {
+    if (mode === 'organisation') continue
+    const own = [...(known?.customerIds ?? []), ...(known?.userIds ?? [])].map((id) => id.toLowerCase())
+    const hashes = new Set(own.map((id) => hashOfName(salt, id).toString('hex')))
+    if (!names.every((hash) => hashes.has(hash))) return undefined
+    for (const id of own) ids.add(id)
+  }
+  return ids
 }

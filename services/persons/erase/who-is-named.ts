@@ -6,7 +6,11 @@ import { erasuresOf, type Sought } from './sought.js'
  * The erasures whose person one of these names is, and those by which all of the organisation goes. Where it is not known whose message it is,
  * the persons of every organisation are looked for.
  */
-export type WhoIsNamed = (orgId: string | undefined, names: Iterable<string>) => Set<string>
+export type WhoIsNamed = {
+  (orgId: string | undefined, names: Iterable<string>): Set<string>
+  /** Whether names matter where a message is of this organisation: otherwise there is no need to look for any. */
+  seeksIn: (orgId: string | undefined) => boolean
+}
 
 const mostRemembered = 200_000
 
@@ -16,17 +20,24 @@ const mostRemembered = 200_000
  */
 export const createWhoIsNamed = (sought: readonly Sought[]): WhoIsNamed => {
   const byOrg = new Map(
-    sought.map(({ orgId, salt, persons, whole }) => {
-      return [orgId, { salt, byHash: erasuresOf({ persons }), whole, remembered: new Map<string, readonly string[]>() }]
+    sought.map(({ orgId, salt, persons, whole, ids }) => {
+      return [
+        orgId,
+        { salt, byHash: erasuresOf({ persons }), whole, ids, remembered: new Map<string, readonly string[]>() },
+      ]
     }),
   )
-  return (orgId, names) => {
-    const orgs = orgId === undefined ? [...byOrg.values()] : [byOrg.get(orgId)].filter((org) => org !== undefined)
+  const orgsOf = (orgId: string | undefined) =>
+    orgId === undefined ? [...byOrg.values()] : [byOrg.get(orgId)].filter((org) => org !== undefined)
+  const seeksIn = (orgId: string | undefined): boolean => orgsOf(orgId).some(({ byHash }) => byHash.size > 0)
+  const whoIsNamed = (orgId: string | undefined, names: Iterable<string>): Set<string> => {
     const found = new Set<string>()
-    for (const { salt, byHash, whole, remembered } of orgs) {
+    for (const { salt, byHash, whole, ids, remembered } of orgsOf(orgId)) {
       if (orgId !== undefined) for (const erasure of whole) found.add(erasure)
       if (byHash.size > 0)
         for (const name of names) {
+          // Of ten million ids few are theirs, and a hash takes longer than a look.
+          if (ids && !ids.has(name.toLowerCase())) continue
           let erasures = remembered.get(name)
           if (!erasures) {
             erasures = byHash.get(hashOfName(salt, name).toString('hex')) ?? []
@@ -38,6 +49,7 @@ export const createWhoIsNamed = (sought: readonly Sought[]): WhoIsNamed => {
     }
     return found
   }
+  return Object.assign(whoIsNamed, { seeksIn })
 }
 
 /** The UUIDs in a message, wherever they stand: in the key, and in the value, which Avro writes a text into as it is. */
