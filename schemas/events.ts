@@ -79,7 +79,6 @@ export type VerdictEvent = Origin & {
 /** What a record's waiting has come to. */
 export type WaitState = 'waiting' | 'accepted' | 'refused' | 'superseded' | 'cancelled'
 
-/** A change of what a waiting record's waiting has come to; of two with one batch and index, the higher version is the later. */
 /** A person was erased: whoever has the ids can tell who, and nobody else. */
 export type ErasedEvent = {
   org_id: string

@@ -66,7 +66,7 @@ export const derivedId = (...parts: string[]): string => {
 }
 
 const anyUuid = /[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}/g
-/** Nobody's: it stands where an erased person's was. */
+/** The id of nobody. Where the id of an erased person stood in a text, this stands now. */
 export const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The same for Postgres and ClickHouse. */

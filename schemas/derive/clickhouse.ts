@@ -64,7 +64,7 @@ export const viewsSql = (catalogue: Catalogue, placed = oneServer, { all } = cat
   ...maskedViews(maskableViews(catalogue), placed),
 ]
 
-/** Every view that analysts are told of. */
+/** All views that the docs tell analysts of: each has a masked one beside it. */
 const maskableViews = (catalogue: Catalogue): Maskable[] => [
   ...[...catalogue.all.values()].flatMap((type) => {
     const maskable = (view: string, columns: readonly ClickHouseColumn[], asked?: string[]): Maskable => ({

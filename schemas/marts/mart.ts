@@ -11,7 +11,7 @@ export type Mart = {
   columns: Readonly<Record<string, MartColumn>>
   /** Where a row is about one person: the columns that say nothing personal by themselves. Masked analysts see no others of such a row. */
   impersonal?: readonly string[]
-  /** The columns that somebody has written, so that anything may stand in them. Masked analysts do not see them. */
+  /** The columns with texts that people write, which may say anything. Masked analysts do not see them. */
   written?: readonly string[]
   /** A condition, where masked analysts see only some of the rows. */
   maskedWhere?: string

@@ -9,7 +9,7 @@ import { personFieldsOf } from './about-persons.js'
 /** Whose id is shown as a pseudonym; `shown` as it is, `hidden` as the type's empty value. */
 export type Mask = 'shown' | 'hidden' | Person
 
-/** The columns that name a person, in whatever view. */
+/** By its name, each column that has the id of a person, and whether that is a customer's or a user's; the same in every view. */
 export const personColumns: ReadonlyMap<string, Person> = new Map(
   [...catalogue.all.values()].flatMap((type) =>
     personFieldsOf(type).map(({ field, names }): [string, Person] => [field, names]),

@@ -1,6 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { maskedDatabase } from '#schemas/derive/names.js'
 import type { Logins } from './analysts/logins.js'
 import { readBody } from './body.js'
 import { refusal } from './errors.js'
@@ -45,7 +46,7 @@ export const readRequest = (
     database:
       header(request.headers, 'x-clickhouse-database') ||
       parameters.get('database') ||
-      (user.isMasked ? 'weir_masked' : undefined),
+      (user.isMasked ? maskedDatabase : undefined),
     ...(user.isMasked && { role: 'masked' }),
     defaultFormat: parameters.get('default_format') || header(request.headers, 'x-clickhouse-format') || 'TabSeparated',
     settings,

@@ -62,7 +62,7 @@ const maskedView = ({ view, about, columns, asked, where, sortedBy }: Maskable, 
     // Without a secret there is no row.
     ...(namesPersons ? [`all inner join (${saltQuery}) as salts on shown.org_id = salts.org_id`] : []),
     ...(where ? [`where ${where}`] : []),
-    // In the order of the ids, whoever has all of them could tell whose each pseudonym is.
+    // Sorted by the pseudonyms. If rows came in the order of the ids, somebody with a list of all ids could match the two, one by one.
     ...columns.filter(({ name }) => name === sortedBy).map((column) => `order by ${expressionOf(column)}`),
     // With this setting `explain pipeline` shows ids: the bounds of what each thread reads. A view's own settings count before an analyst's.
     'settings split_intersecting_parts_ranges_into_layers_final = 0',

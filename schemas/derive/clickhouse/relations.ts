@@ -20,7 +20,7 @@ export const viewsOf = (catalogue: Catalogue): string[] => [
   ...marts.map(({ name }) => name),
 ]
 
-/** The views that there are once more with persons masked: those that analysts are told of. */
+/** The views that stand a second time in `weir_masked`, with persons masked. */
 export const maskedViewsOf = (catalogue: Catalogue): string[] => [
   ...viewsOfRecords(catalogue),
   ...marts.map(({ name }) => name),

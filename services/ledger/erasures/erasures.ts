@@ -37,6 +37,20 @@ export type Erasure = {
 export type ErasureOfPerson = Erasure & { mode: ErasureMode }
 export const isOfPerson = (erasure: Erasure): erasure is ErasureOfPerson => erasure.mode !== 'organisation'
 
+/** As HTTP and the command say it. */
+export const asShown = <One extends Erasure>(erasure: One) => ({
+  erasure_id: erasure.erasureId,
+  mode: erasure.mode as One['mode'],
+  afterwards: erasure.afterwards,
+  dry_run: erasure.isDryRun,
+  status: erasure.status,
+  step: erasure.step,
+  asked_at: erasure.askedAt.toISOString(),
+  ended_at: erasure.endedAt?.toISOString() ?? null,
+  found: erasure.found,
+  problem: erasure.problem,
+})
+
 export type NewErasure = Pick<Erasure, 'orgId' | 'mode' | 'afterwards' | 'isDryRun'> & { personId: string }
 
 const columns = `

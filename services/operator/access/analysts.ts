@@ -188,13 +188,17 @@ const drop = (options: Options, session: Session): Promise<void> =>
   })
 
 /** The logins of an organisation that goes; nothing where there is none. */
-export const dropAnalysts = async (session: Session, org: string): Promise<void> => {
-  for (const masked of [false, true])
-    await withUsers(
-      session,
-      (analysts) => analysts.drop({ org, masked }),
-      (clickhouse) => runAll(clickhouse, dropAnalystSql(session.catalogue, org, placedIn(session), masked)),
-    )
+export const dropAnalysts = (session: Session, org: string): Promise<void> => {
+  const statements = [false, true].flatMap((masked) =>
+    dropAnalystSql(session.catalogue, org, placedIn(session), masked),
+  )
+  return withUsers(
+    session,
+    async (analysts) => {
+      for (const masked of [false, true]) await analysts.drop({ org, masked })
+    },
+    (clickhouse) => runAll(clickhouse, statements),
+  )
 }
 
 type Change = {

@@ -45,9 +45,8 @@ const read = (erasureId: string, session: Session): Promise<Proved> => {
       const place = { cluster: config.CLICKHOUSE_CLUSTER }
       const proof = (await checkErased({ ...parts, catalogue, place }, [erasure])).get(erasureId)
       if (!proof) throw new Error(`nothing was read about ${erasureId}`)
-      const signed = await signProof(parts.pool, proof)
-      const { publicKey } = await signingKey(parts.pool)
-      return { erasure, proof, written: { ...signed, public_key: publicKey } }
+      const key = await signingKey(parts.pool)
+      return { erasure, proof, written: { ...signProof(key, proof), public_key: key.publicKey } }
     },
     { requestTimeout: 600_000 },
   )

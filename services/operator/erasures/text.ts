@@ -1,22 +1,13 @@
-import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
+import { asShown, type Counted, type Erasure } from '#ledger/erasures/erasures.js'
 import type { Proof } from '#persons/erase/prove.js'
 import { type Column, toDistance, toTableWithIds } from '../command/table.js'
 
 // An erasure in words. None of them names the person.
 
 export const erasureAsJson = (erasure: Erasure) => ({
-  erasure_id: erasure.erasureId,
+  ...asShown(erasure),
   org: erasure.orgId,
-  mode: erasure.mode,
-  afterwards: erasure.afterwards,
-  dry_run: erasure.isDryRun,
-  status: erasure.status,
-  step: erasure.step,
   asked_by: erasure.askedBy,
-  asked_at: erasure.askedAt,
-  ended_at: erasure.endedAt,
-  found: erasure.found,
-  problem: erasure.problem,
   report: erasure.report,
   signature: erasure.signature,
 })

@@ -10,7 +10,7 @@ import {
   type Rule,
   readKeep,
   setRule,
-} from '#ledger/erasures/retention.js'
+} from '#ledger/erasures/record-retention.js'
 import { hasOrg } from '#ledger/organisations.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { readName, readOrg } from '../command/arguments.js'
@@ -97,12 +97,10 @@ const count = (rule: Pick<Rule, 'org' | 'type' | 'keep'>, options: SetOptions, s
       const place = { cluster: session.config.CLICKHOUSE_CLUSTER }
       // A rule for everybody is not about those who have one of their own.
       const others = (await listRules(pool)).filter(({ type, org }) => type === rule.type && org !== rule.org)
-      const before = await countOld({ ...parts, catalogue: session.catalogue, place }, cutoffsOf(others, Date.now()))
-      const after = await countOld(
-        { ...parts, catalogue: session.catalogue, place },
-        cutoffsOf([...others, rule], Date.now()),
-      )
-      const found = less(after, before)
+      const tooOldBy = (rules: readonly Pick<Rule, 'org' | 'type' | 'keep'>[]): Promise<Counted[]> =>
+        countOld({ ...parts, place }, cutoffsOf(session.catalogue, rules, Date.now()))
+      const before = others.length === 0 ? [] : await tooOldBy(others)
+      const found = less(await tooOldBy([...others, rule]), before)
       if (options.json) return session.print(JSON.stringify({ ...shownRule(rule), found }))
       session.print(found.length === 0 ? 'nothing is too old now' : countsOf(found).join('\n'))
       session.note(`dry run: ${inWords(rule)}; nothing is set, and nothing is removed`)

@@ -64,7 +64,11 @@ export const createErasedTables = (
     /** How many rows name each person, by the name of the table. */
     count: async (sought: Sought): Promise<Map<string, Counted[]>> => {
       const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
-      for (const erasureId of sought.whole) counts.set(erasureId, await countAll(sought))
+      for (const erasureId of sought.whole)
+        counts.set(
+          erasureId,
+          (await countAll(sought)).map(({ table, count }) => ({ where: `${database}.${table}`, count })),
+        )
       if (sought.persons.size > 0)
         for (const table of await findTables())
           addCounts(sought, `${database}.${table.table}`, await countByHash(table, sought), counts)
@@ -78,8 +82,7 @@ export const createErasedTables = (
         await removeRows(table, `org_id = '${sought.orgId}' and ${rows}`)
       }
       if (sought.whole.length > 0) {
-        const tables = await countAll(sought)
-        for (const { where } of tables) await removeFrom(where.slice(database.length + 1), 'true')
+        for (const { table } of await countAll(sought)) await removeFrom(table, 'true')
         await untilPartsAreGone(touched, signal)
         return
       }
@@ -93,15 +96,14 @@ export const createErasedTables = (
   }
 
   /** What an organisation has, table by table. */
-  async function countAll({ orgId }: Sought): Promise<Counted[]> {
-    const counts: Counted[] = []
+  async function countAll({ orgId }: Sought): Promise<{ table: string; count: number }[]> {
+    const counts: { table: string; count: number }[] = []
     for (const table of await findTablesOfOrgs()) {
-      const where = `${database}.${table}`
       const [row] = await clickhouse.query<{ count: string }>(
-        `select count() as count from ${everywhere(where)} where org_id = {orgId:String}`,
+        `select count() as count from ${everywhere(`${database}.${table}`)} where org_id = {orgId:String}`,
         { orgId },
       )
-      if (Number(row?.count) > 0) counts.push({ where, count: Number(row?.count) })
+      if (Number(row?.count) > 0) counts.push({ table, count: Number(row?.count) })
     }
     return counts
   }

@@ -76,19 +76,17 @@ export const checkErased = async (deps: ProofDeps, erasures: readonly Erasure[])
   )
 }
 
+export type SigningKey = { privateKey: string; publicKey: string }
+
 /** The proof as text, and its signature: whoever has the public key can check it without Weir. */
-export const signProof = async (pool: Pool, proof: Proof): Promise<{ report: string; signature: string }> => {
+export const signProof = ({ privateKey }: SigningKey, proof: Proof): { report: string; signature: string } => {
   const report = JSON.stringify(proof)
-  const { privateKey } = await signingKey(pool)
   return { report, signature: sign(null, Buffer.from(report), createPrivateKey(privateKey)).toString('base64') }
 }
 
-export const signingKey = async (pool: Pool): Promise<{ privateKey: string; publicKey: string }> => {
+export const signingKey = async (pool: Pool): Promise<SigningKey> => {
   const find = () =>
-    firstRow<{ privateKey: string; publicKey: string }>(
-      pool,
-      `select private_key as "privateKey", public_key as "publicKey" from erasure.signing_key`,
-    )
+    firstRow<SigningKey>(pool, `select private_key as "privateKey", public_key as "publicKey" from erasure.signing_key`)
   const there = await find()
   if (there) return there
   const made = generateKeyPairSync('ed25519', {

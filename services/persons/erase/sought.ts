@@ -15,6 +15,12 @@ export type Sought = {
   whole: readonly string[]
 }
 
+/** The names of a person, once they are found; of one who is forgotten already they are known no longer. */
+export const namesOf = ({ known }: Pick<Erasure, 'known'>): string[] => [
+  ...(known?.customerIds ?? []),
+  ...(known?.userIds ?? []),
+]
+
 /** The erasures of each hash. */
 export const erasuresOf = ({ persons }: Pick<Sought, 'persons'>): Map<string, string[]> => {
   const erasures = new Map<string, string[]>()
@@ -54,11 +60,11 @@ export const soughtBy = async (pool: Pool, erasures: readonly Erasure[]): Promis
 /** The ids that are sought, unless some are known by their hashes alone: as when the erasure is done once more. */
 const idsOf = (erasures: readonly Erasure[], salt: Buffer): ReadonlySet<string> | undefined => {
   const ids = new Set<string>()
-  for (const { known, names, mode } of erasures) {
-    if (mode === 'organisation') continue
-    const own = [...(known?.customerIds ?? []), ...(known?.userIds ?? [])].map((id) => id.toLowerCase())
+  for (const erasure of erasures) {
+    if (erasure.mode === 'organisation') continue
+    const own = namesOf(erasure).map((id) => id.toLowerCase())
     const hashes = new Set(own.map((id) => hashOfName(salt, id).toString('hex')))
-    if (!names.every((hash) => hashes.has(hash))) return undefined
+    if (!erasure.names.every((hash) => hashes.has(hash))) return undefined
     for (const id of own) ids.add(id)
   }
   return ids

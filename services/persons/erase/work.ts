@@ -5,7 +5,7 @@ import { reasonOf } from '#platform/health/health.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { ifFirst } from '../remove/if-first.js'
 import { type EraseDeps, erase } from './erase.js'
-import { checkErased, signProof } from './prove.js'
+import { checkErased, signingKey, signProof } from './prove.js'
 import { tellOthers } from './tell-others.js'
 import { untilDecided } from './until-read.js'
 
@@ -31,6 +31,7 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
     // What integrity decided once more meanwhile, as where a consumer group's offsets were lost, may name them again.
     if (asked.some(({ isDryRun }) => !isDryRun)) await untilDecided(deps)
     const proofs = await checkErased(deps, now)
+    const key = await signingKey(pool)
     let ended = 0
     for (const erasure of now) {
       const proof = proofs.get(erasure.erasureId)
@@ -43,12 +44,11 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
         log.warn({ erasure_id: erasure.erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
         continue
       }
-      const signed = await signProof(pool, proof)
       if (!erasure.isDryRun) await tellOthers(deps, erasure)
       // Not before nothing is left: what comes from now on is that of somebody new, and would be taken for what is left.
       if (!erasure.isDryRun && erasure.afterwards === 'new')
         await inTransaction(pool, (connection) => openGate(connection, erasure.orgId, erasure.erasureId))
-      await endErasure(pool, erasure, { status: 'done', ...signed })
+      await endErasure(pool, erasure, { status: 'done', ...signProof(key, proof) })
       ended++
     }
     // The rows named the persons until now. A plain vacuum would leave the bytes; the table is small.

@@ -38,12 +38,12 @@ const removedWithin = 30 * 60_000
 
 /** What would go: messages of topics and rows of ClickHouse, by place. An event counts though its record may have a younger one. */
 export const countOld = async (
-  deps: Pick<RetentionDeps, 'kafka' | 'registry' | 'clickhouse' | 'catalogue' | 'place'>,
+  deps: Pick<RetentionDeps, 'kafka' | 'registry' | 'clickhouse' | 'place'>,
   all: readonly KeptFrom[],
 ): Promise<Counted[]> => {
   const rows = createOldRows(deps.clickhouse, deps.place)
   const counts = countMessages((await readOldMessages(deps, all)).messages)
-  for (const cutoffs of all) counts.push(...(await rows.count(typeOf(deps, cutoffs), cutoffs)))
+  for (const cutoffs of all) counts.push(...(await rows.count(cutoffs)))
   return counts
 }
 
@@ -61,11 +61,10 @@ export const removeOld = async (
   const { messages, isAll, notYet } = await readOldMessages(deps, all)
   log.info({ messages: messages.length }, 'removing what is too old')
   const generations = await findGenerations(pool)
-  const gone = messages.filter(({ topic, type }) => !isVersioned(deps, topic, type))
+  const gone = messages.filter((message) => !isVersioned(message))
   for (const cutoffs of all) {
-    const type = typeOf(deps, cutoffs)
-    const own = messages.filter((each) => each.type === type.type && isVersioned(deps, each.topic, each.type))
-    if (own.length > 0) gone.push(...(await publishGone({ ...deps, generations }, rows, type, cutoffs, own)))
+    const own = messages.filter((message) => message.type === cutoffs.type && isVersioned(message))
+    if (own.length > 0) gone.push(...(await publishGone({ ...deps, generations }, rows, cutoffs, own)))
   }
   await noteHoles(
     pool,
@@ -74,7 +73,7 @@ export const removeOld = async (
   )
   const removals = [...groupBy(gone, placeOf).values()].map((here) => ({
     ...{ topic: here[0].topic, partition: here[0].partition },
-    keys: new Set(here.filter(({ topic, type }) => !isVersioned(deps, topic, type)).map(({ key }) => key)),
+    keys: new Set(here.filter((message) => !isVersioned(message)).map(({ key }) => key)),
     offsets: here.map(({ offset }) => offset),
   }))
   if (removals.length > 0)
@@ -84,25 +83,13 @@ export const removeOld = async (
       signal,
     })
   const removed = countMessages(gone)
-  for (const cutoffs of all) {
-    const type = typeOf(deps, cutoffs)
-    removed.push(...(await rows.count(type, cutoffs)))
-    await rows.remove(type, cutoffs, signal)
-  }
+  for (const cutoffs of all) removed.push(...(await rows.remove(cutoffs, signal)))
   return { removed, isAll, notYet }
 }
 
-const typeOf = ({ catalogue }: Pick<RetentionDeps, 'catalogue'>, { type }: KeptFrom): RecordType => {
-  const found = catalogue.all.get(type)
-  if (!found) throw new Error(`there is no type ${type}`)
-  return found
-}
-
 /** Whether a message is an event of a record that may have a newer one. */
-const isVersioned = ({ catalogue }: Pick<RetentionDeps, 'catalogue'>, topic: string, type: string): boolean => {
-  const found = catalogue.all.get(type)
-  return found !== undefined && topic === names.acceptedTopic(type) && hasVersions(found)
-}
+const isVersioned = ({ topic, type }: OldMessage): boolean =>
+  topic === names.acceptedTopic(type.type) && hasVersions(type)
 
 /**
  * Ends records whose newest version is too old, with a message without a value and out of the entity index, while nothing of the type is
@@ -111,17 +98,16 @@ const isVersioned = ({ catalogue }: Pick<RetentionDeps, 'catalogue'>, topic: str
 const publishGone = async (
   deps: RetentionDeps & { generations: readonly Generation[] },
   rows: ReturnType<typeof createOldRows>,
-  type: RecordType,
   cutoffs: KeptFrom,
   events: readonly OldMessage[],
 ): Promise<OldMessage[]> => {
+  const { type } = cutoffs
   const gone: OldMessage[] = []
   const byKey = [...groupBy(events, ({ key }) => key).values()]
   for (let from = 0; from < byKey.length; from += keysAtOnce) {
     const some = byKey.slice(from, from + keysAtOnce)
     await holdingLanes(deps, type, async (connection) => {
       const younger = await rows.findYounger(
-        type,
         cutoffs,
         some.map(([{ key }]) => idOfKey(key)),
       )

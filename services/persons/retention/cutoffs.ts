@@ -1,13 +1,21 @@
-import { everybody, keptFrom, type Rule } from '#ledger/erasures/retention.js'
+import { everybody, keptFrom, type Rule } from '#ledger/erasures/record-retention.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import type { RecordType } from '#schemas/record.js'
 
 /** From when on records of a type are kept, in milliseconds: of single organisations, and of all others, where they have a rule. */
-export type KeptFrom = { type: string; byOrg: ReadonlyMap<string, number>; others: number | undefined }
+export type KeptFrom = { type: RecordType; byOrg: ReadonlyMap<string, number>; others: number | undefined }
 
-export const cutoffsOf = (rules: readonly Pick<Rule, 'org' | 'type' | 'keep'>[], now: number): KeptFrom[] => {
+export const cutoffsOf = (
+  { all }: Pick<Catalogue, 'all'>,
+  rules: readonly Pick<Rule, 'org' | 'type' | 'keep'>[],
+  now: number,
+): KeptFrom[] => {
   const types = [...new Set(rules.map(({ type }) => type))].sort()
-  return types.map((type) => {
+  return types.map((name) => {
+    const type = all.get(name)
+    if (!type) throw new Error(`there is no type ${name}`)
     const byOrg = new Map(
-      rules.filter((rule) => rule.type === type).map(({ org, keep }) => [org, keptFrom(keep, now).getTime()]),
+      rules.filter((rule) => rule.type === name).map(({ org, keep }) => [org, keptFrom(keep, now).getTime()]),
     )
     const others = byOrg.get(everybody)
     byOrg.delete(everybody)

@@ -6,11 +6,12 @@ import { createPauses } from '#platform/process/pauses.js'
 import type { Registry } from '#platform/registry.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
 import * as names from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
 import { hasSharedKey } from '../erase/read-topics.js'
 import { isTooOld, type KeptFrom, latestOf } from './cutoffs.js'
 
 /** A message that is too old, or of an accepted record: an event that is. */
-export type OldMessage = TopicPartition & Pick<Received, 'offset'> & { key: string; type: string }
+export type OldMessage = TopicPartition & Pick<Received, 'offset'> & { key: string; type: RecordType }
 
 // A run takes no more into memory; the next one goes on.
 const mostAtOnce = 2_000_000
@@ -28,7 +29,7 @@ export const readOldMessages = async (
   all: readonly KeptFrom[],
 ): Promise<OldMessages> => {
   const { kafka } = deps
-  const byType = new Map(all.map((cutoffs) => [cutoffs.type, cutoffs]))
+  const byType = new Map(all.map((cutoffs) => [cutoffs.type.type, cutoffs]))
   const typeOf = createTypeOf(deps)
   const found: OldMessages = { messages: [], isAll: true, notYet: new Set() }
   const pause = createPauses()
@@ -62,7 +63,7 @@ const oldStretches = async (kafka: Kafka, all: readonly KeptFrom[]): Promise<Str
     (topic.startsWith(names.submittedTopic('')) && names.typeOfSubmitted(topic) === type)
   const before = new Map([
     ...all.flatMap((cutoffs): [string, number][] =>
-      there.filter((topic) => isOf(topic, cutoffs.type)).map((topic) => [topic, latestOf(cutoffs)]),
+      there.filter((topic) => isOf(topic, cutoffs.type.type)).map((topic) => [topic, latestOf(cutoffs)]),
     ),
     [names.rejectedTopic, latest] as const,
     [names.waitingTopic, latest] as const,

@@ -4,7 +4,7 @@ import { quote } from '#schemas/derive/clickhouse/columns.js'
 import { allChanged, martsInParts } from '#schemas/derive/clickhouse/kept.js'
 import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import * as names from '#schemas/derive/names.js'
-import { hasVersions, type RecordType } from '#schemas/record.js'
+import { hasVersions } from '#schemas/record.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { createRowRemoval, manyHashes } from '../remove/rows.js'
 import { isTooOldSql, type KeptFrom } from './cutoffs.js'
@@ -20,7 +20,8 @@ export const createOldRows = (clickhouse: ClickHouse, place: { cluster?: string 
   const placed = placementOf(place)
   const removal = createRowRemoval(clickhouse, place)
 
-  const oldOf = (type: RecordType, cutoffs: KeptFrom): Old[] => {
+  const oldOf = (cutoffs: KeptFrom): Old[] => {
+    const { type } = cutoffs
     const id = quote(type.id)
     const log = names.logTableOf(type.type)
     const isOld = isTooOldSql(cutoffs, 'accepted_at')
@@ -58,27 +59,32 @@ export const createOldRows = (clickhouse: ClickHouse, place: { cluster?: string 
   }
 
   return {
-    count: async (type: RecordType, cutoffs: KeptFrom): Promise<Counted[]> => {
+    count: async (cutoffs: KeptFrom): Promise<Counted[]> => {
       const counts: Counted[] = []
-      for (const old of oldOf(type, cutoffs)) counts.push(await countIn(old))
+      for (const old of oldOf(cutoffs)) counts.push(await countIn(old))
       return counts.filter(({ count }) => count > 0)
     },
-    /** Removes them from the disk, and has the marts made anew. */
-    remove: async (type: RecordType, cutoffs: KeptFrom, signal: AbortSignal): Promise<void> => {
+    /** Removes them from the disk, and has the marts made anew; resolves to how many they were. */
+    remove: async (cutoffs: KeptFrom, signal: AbortSignal): Promise<Counted[]> => {
+      const removed: Counted[] = []
       const touched: string[] = []
-      for (const old of oldOf(type, cutoffs)) {
+      for (const old of oldOf(cutoffs)) {
         signal.throwIfAborted()
-        if ((await countIn(old)).count === 0) continue
+        const counted = await countIn(old)
+        if (counted.count === 0) continue
         const table = placed.stored(old.table)
         await removal.removeRows(table, old.rows(true))
         touched.push(table)
+        removed.push(counted)
       }
-      if (touched.length === 0) return
-      await clickhouse.command(allChanged(type.type))
+      if (touched.length === 0) return []
+      await clickhouse.command(allChanged(cutoffs.type.type))
       await removal.untilPartsAreGone(touched, signal)
+      return removed
     },
     /** Of these records those of which ClickHouse has a version that is not too old. */
-    findYounger: async (type: RecordType, cutoffs: KeptFrom, ids: readonly string[]): Promise<Set<string>> => {
+    findYounger: async (cutoffs: KeptFrom, ids: readonly string[]): Promise<Set<string>> => {
+      const { type } = cutoffs
       const id = quote(type.id)
       const younger = new Set<string>()
       for (let from = 0; from < ids.length; from += 500) {

@@ -1,4 +1,5 @@
-import { beginRun, endRun, isRetentionDue, listRules } from '#ledger/erasures/retention.js'
+import { setTimeout as wait } from 'node:timers/promises'
+import { beginRun, endRun, isRetentionDue, listRules } from '#ledger/erasures/record-retention.js'
 import { reasonOf } from '#platform/health/health.js'
 import { periodically } from '#platform/process/periodically.js'
 import { ifFirst } from '../remove/if-first.js'
@@ -6,6 +7,8 @@ import { type RetentionDeps, removeOld } from './apply.js'
 import { cutoffsOf } from './cutoffs.js'
 
 const lookEvery = 10_000
+// Oftener than erasures look: who asks for one after the other does not hold up the rules for good.
+const turnEvery = 500
 
 /** Removes what is too old by the rules there are, once a day, and soon after a rule was set. */
 export const startRetaining = (deps: RetentionDeps): { stop: () => Promise<void> } =>
@@ -13,15 +16,19 @@ export const startRetaining = (deps: RetentionDeps): { stop: () => Promise<void>
     name: 'retention of records',
     everyMs: lookEvery,
     work: async () => {
-      if (await isRetentionDue(deps.pool)) await ifFirst(deps.pool, () => applyRules(deps, Date.now()))
+      while (
+        (await isRetentionDue(deps.pool)) &&
+        (await ifFirst(deps.pool, () => applyRules(deps, Date.now()))) === undefined
+      )
+        await wait(turnEvery, undefined, { signal: deps.signal })
     },
     log: deps.log,
   })
 
-/** As at a moment; resolves to what was removed. */
-export const applyRules = async (deps: RetentionDeps, now: number): Promise<void> => {
+/** As at a moment. */
+const applyRules = async (deps: RetentionDeps, now: number): Promise<true> => {
   const { pool, log } = deps
-  const cutoffs = cutoffsOf(await listRules(pool), now)
+  const cutoffs = cutoffsOf(deps.catalogue, await listRules(pool), now)
   for (let isAll = false; !isAll; ) {
     const runId = await beginRun(pool)
     try {
@@ -38,4 +45,5 @@ export const applyRules = async (deps: RetentionDeps, now: number): Promise<void
       throw error
     }
   }
+  return true
 }

@@ -5,6 +5,7 @@ import { requestError } from '#http/request-error.js'
 import type { Doer } from '#ledger/audit.js'
 import {
   askErasure,
+  asShown,
   type Erasure,
   type ErasureOfPerson,
   findErasure,
@@ -39,21 +40,23 @@ export const addErasures = (app: FastifyInstance, deps: ErasureDeps): void => {
       const { person_id: personId, mode, dry_run: isDryRun = false, afterwards = 'refuse' } = body
       const by = { actor: keyId ?? 'nobody', requestId: request.id }
       const asked = await consoleReads(orgId, async () =>
-        shown(await erasures.ask({ orgId, personId, mode, isDryRun, afterwards }, by)),
+        asShown(await erasures.ask({ orgId, personId, mode, isDryRun, afterwards }, by)),
       )
       if (!('error' in asked)) reply.code(202)
       return asked
     }),
     on(endpoints.listErasures, (_, request) => {
       const { orgId } = callerOf(request)
-      return consoleReads(orgId, async () => ({ erasures: (await erasures.list(orgId)).filter(isOfPerson).map(shown) }))
+      return consoleReads(orgId, async () => ({
+        erasures: (await erasures.list(orgId)).filter(isOfPerson).map((each) => asShown(each)),
+      }))
     }),
     on(endpoints.readErasure, ({ parameters: { erasure_id: id } }, request) => {
       const { orgId } = callerOf(request)
       return consoleReads(orgId, async () => {
         const found = isUuid(id) ? await erasures.find(id) : undefined
         if (found?.orgId !== orgId || !isOfPerson(found)) return { error: noSuchErasure }
-        return { ...shown(found), proof: await proofOf(found, erasures) }
+        return { ...asShown(found), proof: await proofOf(found, erasures) }
       })
     }),
   ])
@@ -62,19 +65,5 @@ export const addErasures = (app: FastifyInstance, deps: ErasureDeps): void => {
 /** What a dry run has signed says what there is, and so is the proof of nothing. */
 const proofOf = async ({ isDryRun, report, signature }: Erasure, { publicKey }: ErasureActions) =>
   isDryRun || report === null || signature === null ? null : { report, signature, public_key: await publicKey() }
-
-/** An erasure as people see it. */
-export const shown = (erasure: ErasureOfPerson) => ({
-  erasure_id: erasure.erasureId,
-  mode: erasure.mode,
-  afterwards: erasure.afterwards,
-  dry_run: erasure.isDryRun,
-  status: erasure.status,
-  step: erasure.step,
-  asked_at: erasure.askedAt.toISOString(),
-  ended_at: erasure.endedAt?.toISOString() ?? null,
-  found: erasure.found,
-  problem: erasure.problem,
-})
 
 const noSuchErasure = requestError(404, 'your organisation has no erasure with this erasure_id')
