@@ -11,7 +11,7 @@ import { findCompleted } from '#ledger/requests.js'
 import { countPending, pruneDeliveries } from '#ledger/webhooks/deliveries.js'
 import { wakeQueues } from '#ledger/webhooks/queues.js'
 import { countWebhooks } from '#ledger/webhooks/webhooks.js'
-import { startErasing } from '#persons/erase/start.js'
+import { startRemoving } from '#persons/remove/start.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
@@ -111,8 +111,7 @@ await runService(log, async (onStop, crash) => {
     for (const { value } of messages) if (value) orgs.add((await decode(value)).org_id)
     if (orgs.size > 0 && (await wakeQueues(pool, [...orgs])) > 0) await working.look()
   }
-  const erasing = await startErasing({ pool, kafka, registry, catalogue, access: access.clickhouse, patience, log })
-  onStop('erasures', erasing.stop)
+  onStop('what removes records', startRemoving({ access, logLevel: config.LOG_LEVEL }, log).stop)
   // Registered before the consumer, and so stopped after it: what it hears of is not lost, since it commits only what was noted.
   onStop('deliveries', working.stop)
   // Whatever was decided while nobody listened, for longer than verdicts are kept on their topic.

@@ -11,7 +11,7 @@ import { findDerivedFacts } from './derived-facts.js'
 import { keptVersionsOf } from './kept-records.js'
 import { type KeptRefusal, keptRefusalsOf } from './kept-refusals.js'
 import { type WaitOfPerson, waitsOfPerson } from './kept-waits.js'
-import { createFindPerson } from './who.js'
+import { createFindPersons, type KnownPerson } from './who.js'
 
 /** What an export answers, as its endpoint declares it. */
 export type WrittenExport = AnswerOf<typeof exportPerson>
@@ -36,10 +36,15 @@ export const createPersonExport = (deps: {
   now: () => number
 }): OpenPersonExport => {
   const { catalogue, clickhouse } = deps
-  const findPerson = createFindPerson(clickhouse, catalogue)
+  const findPersons = createFindPersons(clickhouse, catalogue)
 
   return async (org, id) => {
-    const person = await findPerson(org, id)
+    const [person] = (await findPersons(org, [id])).values()
+    if (!person) return undefined
+    return open(org, person)
+  }
+
+  async function open(org: string, person: KnownPerson): ReturnType<OpenPersonExport> {
     async function* all(): AsyncGenerator<KeptThing, void, undefined> {
       for await (const { type, event, isCurrent } of keptVersionsOf({ clickhouse, catalogue }, org, person))
         yield { list: 'records', thing: { ...toShown({ type, event }), is_current: isCurrent } }

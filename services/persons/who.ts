@@ -21,7 +21,7 @@ export type KnownPerson = {
   shared: SharedUser[]
 }
 
-export type FindPerson = (orgId: string, id: string) => Promise<KnownPerson>
+export type FindPersons = (orgId: string, ids: readonly string[]) => Promise<Map<string, KnownPerson>>
 
 /** The type whose records say which customer is which user. */
 export const linkingTypeOf = (catalogue: Catalogue): { type: RecordType; user: string } => {
@@ -34,26 +34,31 @@ export const linkingTypeOf = (catalogue: Catalogue): { type: RecordType; user: s
   throw new Error('no type says which customer is which user')
 }
 
+// They are sent with the address of a request, which must not be too long.
+const mostAtOnce = 500
+
 /**
- * Whom an id names. All versions of customers count, former ones and deleted ones too: a user_id that was another customer's once may
- * have been that one's when something was kept under it.
+ * Whom ids name. All versions of customers count, former ones and deleted ones too: a user_id that was another customer's once may have been
+ * that one's when something was kept under it. Many are looked up together, since who has a user_id is found by reading all customers.
  */
-export const createFindPerson = (clickhouse: Reader, catalogue: Catalogue): FindPerson => {
+export const createFindPersons = (clickhouse: Reader, catalogue: Catalogue): FindPersons => {
   const { type, user } = linkingTypeOf(catalogue)
   const log = `${database}.${logTableOf(type.type)}`
   const [customerColumn, userColumn] = [quote(type.id), quote(user)]
 
-  const findUsersOf = async (org: string, customer: string): Promise<string[]> => {
-    const rows = await clickhouse.query<{ id: string }>(
-      `select distinct toString(${userColumn}) as id from ${log}
-      where org_id = {org:String} and ${customerColumn} = {customer:UUID} order by id`,
-      { org, customer },
+  const findUsersOf = async (org: string, customers: readonly string[]): Promise<Map<string, string[]>> => {
+    const rows = await clickhouse.query<{ customer: string; users: string[] }>(
+      `select toString(${customerColumn}) as customer, arraySort(groupUniqArray(toString(${userColumn}))) as users
+      from ${log}
+      where org_id = {org:String} and ${customerColumn} in {customers:Array(UUID)}
+      group by ${customerColumn}`,
+      { org, customers },
     )
-    return rows.map(({ id }) => id)
+    return new Map(rows.map(({ customer, users }) => [customer, users]))
   }
   /** How many customers have each of these users, and one of them. */
-  const findHolders = async (org: string, users: readonly string[]) => {
-    const rows = await clickhouse.query<{ id: string; customers: number; one: string }>(
+  const findHolders = async (org: string, users: readonly string[]): Promise<Map<string, Holders>> => {
+    const rows = await clickhouse.query<Holders & { id: string }>(
       `select toString(${userColumn}) as id, toUInt32(uniqExact(${customerColumn})) as customers, toString(any(${customerColumn})) as one
       from ${log}
       where org_id = {org:String} and ${userColumn} in {users:Array(UUID)}
@@ -62,34 +67,63 @@ export const createFindPerson = (clickhouse: Reader, catalogue: Catalogue): Find
     )
     return new Map(rows.map((row) => [row.id, row]))
   }
+  /** The users of customers, and who else has them or has one of these ids as a user. */
+  const findLinks = async (org: string, customers: readonly string[], ids: readonly string[]): Promise<Links> => {
+    const users: Links['users'] = new Map()
+    const holders: Links['holders'] = new Map()
+    for (const some of inParts(customers))
+      for (const [customer, own] of await findUsersOf(org, some)) users.set(customer, own)
+    for (const some of inParts([...new Set([...ids, ...[...users.values()].flat()])]))
+      for (const [id, held] of await findHolders(org, some)) holders.set(id, held)
+    return { users, holders }
+  }
 
-  return async (org, id) => {
-    if (id.trim() === '') return { id, customerIds: [], userIds: [], shared: [] }
+  return async (org, ids) => {
     // A user_id of an interaction may be any text, of which no customer is known.
-    if (!isUuid(id)) return { id, customerIds: [], userIds: [id], shared: [] }
-    const asked = id.toLowerCase()
-    const ownUsers = await findUsersOf(org, asked)
-    const holders = await findHolders(org, [asked, ...ownUsers])
-    const ofAsked = holders.get(asked)
-    if (ownUsers.length === 0 && ofAsked && ofAsked.customers > 1)
-      return { id, customerIds: [asked], userIds: [asked], shared: [{ userId: asked, customers: ofAsked.customers }] }
-
-    // Asked by the user_id of one customer, it is that customer. Customers may be asked for by either id.
-    const customer = ownUsers.length === 0 && ofAsked ? ofAsked.one : asked
-    const users = customer === asked ? ownUsers : await findUsersOf(org, customer)
-    const all = customer === asked ? holders : await findHolders(org, [asked, ...users])
-    const named = [...new Set([...users, asked])]
-    const isOwn = (userId: string): boolean => {
-      const found = all.get(userId)
-      return !found || (found.customers === 1 && found.one === customer)
+    const asked = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))]
+    const links = await findLinks(org, asked, asked)
+    // Asked by the user_id of one customer, it is that customer.
+    const customerOf = (id: string): string => {
+      const held = links.users.has(id) ? undefined : links.holders.get(id)
+      return held?.customers === 1 ? held.one : id
     }
-    return {
-      id,
-      customerIds: [...new Set([customer, asked])],
-      userIds: named.filter(isOwn),
-      shared: named
-        .filter((each) => !isOwn(each))
-        .map((userId) => ({ userId, customers: all.get(userId)?.customers ?? 0 })),
+    const others = asked.flatMap((id) =>
+      customerOf(id) === id || links.users.has(customerOf(id)) ? [] : [customerOf(id)],
+    )
+    const more = await findLinks(org, [...new Set(others)], [])
+    const all = {
+      users: new Map([...links.users, ...more.users]),
+      holders: new Map([...links.holders, ...more.holders]),
     }
+    return new Map(ids.map((id) => [id, isUuid(id) ? personOf(id, customerOf(id.toLowerCase()), all) : textOf(id)]))
   }
 }
+
+type Holders = { customers: number; one: string }
+type Links = { users: Map<string, string[]>; holders: Map<string, Holders> }
+
+const inParts = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / mostAtOnce) }, (_, n) => ids.slice(n * mostAtOnce, (n + 1) * mostAtOnce))
+
+/** Customers may be asked for by either id. */
+const personOf = (id: string, customer: string, { users, holders }: Links): KnownPerson => {
+  const asked = id.toLowerCase()
+  const ofAsked = users.has(asked) ? undefined : holders.get(asked)
+  if (ofAsked && ofAsked.customers > 1)
+    return { id, customerIds: [asked], userIds: [asked], shared: [{ userId: asked, customers: ofAsked.customers }] }
+  const named = [...new Set([...(users.get(customer) ?? []), asked])]
+  const isOwn = (userId: string): boolean => {
+    const found = holders.get(userId)
+    return !found || (found.customers === 1 && found.one === customer)
+  }
+  return {
+    id,
+    customerIds: [...new Set([customer, asked])],
+    userIds: named.filter(isOwn),
+    shared: named
+      .filter((each) => !isOwn(each))
+      .map((userId) => ({ userId, customers: holders.get(userId)?.customers ?? 0 })),
+  }
+}
+
+const textOf = (id: string): KnownPerson => ({ id, customerIds: [], userIds: id.trim() === '' ? [] : [id], shared: [] })

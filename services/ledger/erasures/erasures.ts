@@ -200,19 +200,19 @@ export const noteErasure = async (db: Database, erasureId: string, changes: Chan
   ])
 }
 
-/** Who it is, once that is found out: the names, and their hashes, which stay. */
+/** Who they are, once that is found out: the names, and their hashes, which stay. */
 export const noteNames = (
   db: Database,
-  erasureId: string,
-  known: NamesOfPerson,
-  hashes: readonly string[],
+  erasures: readonly Pick<Erasure, 'erasureId' | 'known' | 'names'>[],
 ): Promise<number> =>
   changedBy(
     db,
-    `update erasure.erasures
-    set known = $2, names_sha256 = (select array_agg(decode(name, 'hex')) from unnest($3::text[]) name)
-    where erasure_id = $1`,
-    [erasureId, JSON.stringify(known), hashes],
+    `update erasure.erasures e
+    set known = found.known,
+      names_sha256 = (select array_agg(decode(name, 'hex')) from jsonb_array_elements_text(found.names) name)
+    from jsonb_to_recordset($1) as found ("erasureId" uuid, known jsonb, names jsonb)
+    where e.erasure_id = found."erasureId"`,
+    [JSON.stringify(erasures.map(({ erasureId, known, names }) => ({ erasureId, known, names })))],
   )
 
 export const noteStep = (db: Database, erasureIds: readonly string[], step: string): Promise<number> =>

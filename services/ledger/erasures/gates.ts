@@ -97,15 +97,16 @@ export const saltOf = async (db: Database, orgId: string): Promise<Buffer> => {
 export const closeGate = async (
   db: Database,
   orgId: string,
-  names: readonly string[],
-  erasureId: string,
+  behind: readonly { name: string; erasureId: string }[],
 ): Promise<void> => {
   const salt = await saltOf(db, orgId)
+  // Of several erasures of one name the last one has it.
+  const erasures = new Map(behind.map(({ name, erasureId }) => [hashOfName(salt, name).toString('hex'), erasureId]))
   await db.query(
     `insert into erasure.persons (org_id, name_sha256, erasure_id)
-    select distinct $1, hash, $3::uuid from unnest($2::bytea[]) hash
+    select $1, decode(hash, 'hex'), erasure_id from unnest($2::text[], $3::uuid[]) as given (hash, erasure_id)
     on conflict (org_id, name_sha256) do update set erasure_id = excluded.erasure_id`,
-    [orgId, names.map((name) => hashOfName(salt, name)), erasureId],
+    [orgId, [...erasures.keys()], [...erasures.values()]],
   )
   await noteChange(db, orgId)
 }

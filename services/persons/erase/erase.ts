@@ -12,22 +12,19 @@ import { removeMessages, restoreConfigs } from '#platform/kafka/admin/removal.js
 import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
-import { createTurnstile } from '#platform/process/turnstile.js'
 import * as names from '#schemas/derive/names.js'
 import { isUuid } from '#schemas/uuid.js'
-import { createFindPerson } from '../who.js'
+import { createFindPersons } from '../who.js'
 import { createErasedTables } from './clickhouse.js'
 import { type GoneDeps, publishGone } from './gone-events.js'
 import { countInPostgres, removeFromPostgres } from './postgres.js'
 import { endsOf, type Named, readForPersons, topicsOf } from './read-topics.js'
-import { type Sought, soughtBy } from './sought.js'
+import { namesOf, type Sought, soughtBy } from './sought.js'
 import { untilDecided, untilRead } from './until-read.js'
 import { createWhoIsNamed } from './who-is-named.js'
 
 export type EraseDeps = Omit<GoneDeps, 'generations'> & { log: Log; place: { cluster?: string | undefined } }
 
-// Of queries that find out who somebody is.
-const atOnce = 8
 const removedWithin = 30 * 60_000
 const endedWithin = 10 * 60_000
 
@@ -49,11 +46,11 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await step('who it is')
   // The tables tell the names: they have to have what was sent before somebody asked.
   if (given.some(({ known }) => known === null)) await untilDecided(deps)
-  const inTurn = createTurnstile(atOnce)
-  const erasures = await Promise.all(given.map((erasure) => inTurn(() => findNames(deps, erasure))))
+  const erasures = await findNames(deps, given)
   const real = erasures.filter(({ isDryRun }) => !isDryRun)
   await step('nothing more is accepted', real)
-  for (const erasure of real) await inTransaction(pool, (connection) => close(connection, erasure))
+  for (const [orgId, own] of groupBy(real, (erasure) => erasure.orgId))
+    await inTransaction(pool, (connection) => close(connection, orgId, own))
   const sought = await soughtBy(pool, erasures)
   const soughtReal = await soughtBy(pool, real)
   await untilDecided(deps)
@@ -129,32 +126,38 @@ const untilNothingWaits = async (
   }
 }
 
-const namesOf = ({ known }: Pick<Erasure, 'known'>): string[] => [
-  ...(known?.customerIds ?? []),
-  ...(known?.userIds ?? []),
-]
 const idsOf = (erasures: readonly Erasure[]): string[] => erasures.map(({ erasureId }) => erasureId)
 
 /** The names are found once: when the records are gone, nothing tells them. */
-const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, erasure: Erasure): Promise<Erasure> => {
-  if (erasure.known !== null) return erasure
-  const { erasureId, orgId, personId, mode } = erasure
-  const { customerIds, userIds } =
-    mode === 'organisation' ? nobodyKnown : await createFindPerson(clickhouse, catalogue)(orgId, personId ?? '')
-  const known = { customerIds, userIds }
-  const salt = await saltOf(pool, orgId)
-  const named = mode === 'organisation' ? [nameOfAll(orgId)] : namesOf({ known })
-  const hashes = [...new Set(named.map((name) => hashOfName(salt, name).toString('hex')))]
-  await noteNames(pool, erasureId, known, hashes)
-  return { ...erasure, known, names: hashes }
+const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, given: readonly Erasure[]): Promise<Erasure[]> => {
+  const found = new Map<string, Erasure>()
+  const unknown = given.filter(({ known }) => known === null)
+  for (const [orgId, own] of groupBy(unknown, (erasure) => erasure.orgId)) {
+    const salt = await saltOf(pool, orgId)
+    const ids = own.flatMap(({ mode, personId }) => (mode === 'organisation' ? [] : [personId ?? '']))
+    const persons = await createFindPersons(clickhouse, catalogue)(orgId, ids)
+    for (const erasure of own) {
+      const { customerIds = [], userIds = [] } = persons.get(erasure.personId ?? '') ?? {}
+      const known = { customerIds, userIds }
+      const hashes = behindGate({ ...erasure, known }).map((name) => hashOfName(salt, name).toString('hex'))
+      found.set(erasure.erasureId, { ...erasure, known, names: [...new Set(hashes)] })
+    }
+  }
+  await noteNames(pool, [...found.values()])
+  return given.map((erasure) => found.get(erasure.erasureId) ?? erasure)
 }
 
-const nobodyKnown = { customerIds: [], userIds: [] }
+/** The names whose records are refused. */
+const behindGate = (erasure: Pick<Erasure, 'orgId' | 'mode' | 'known'>): string[] =>
+  erasure.mode === 'organisation' ? [nameOfAll(erasure.orgId)] : namesOf(erasure)
 
-/** From the commit on, nothing more is accepted of the person, or for the organisation. */
-const close = async (connection: Connection, { erasureId, orgId, known, mode }: Erasure): Promise<void> => {
-  if (mode === 'organisation') await closeOrg(connection, orgId)
-  await closeGate(connection, orgId, mode === 'organisation' ? [nameOfAll(orgId)] : namesOf({ known }), erasureId)
+/** From the commit on, nothing more is accepted of these persons, or for the organisation. */
+const close = async (connection: Connection, orgId: string, erasures: readonly Erasure[]): Promise<void> => {
+  if (erasures.some(({ mode }) => mode === 'organisation')) await closeOrg(connection, orgId)
+  const behind = erasures.flatMap((erasure) =>
+    behindGate(erasure).map((name) => ({ name, erasureId: erasure.erasureId })),
+  )
+  await closeGate(connection, orgId, behind)
 }
 
 /** Compaction keeps one message of each key. Those of a Weir from before had one key for all that an organisation sent. */

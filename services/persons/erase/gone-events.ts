@@ -148,7 +148,7 @@ const stillNaming = async (
         { org, ids: ids.slice(from, from + 500) },
       )
       const known = new Set(rows.map((row) => row.id))
-      for (const row of rows) if (whoIsNamed(org, row.names).size > 0) named.add(names.entityKey(org, row.id))
+      for (const row of rows) if (whoIsNamed.of(org, row.names).size > 0) named.add(names.entityKey(org, row.id))
       // What ClickHouse no longer has, as after an erasure that was broken off, goes by what the topic says.
       for (const each of ids.slice(from, from + 500)) if (!known.has(each)) named.add(names.entityKey(org, each))
     }

@@ -13,7 +13,7 @@ import type { AcceptedEvent, RejectedEvent, SubmittedBatch, VerdictEvent } from 
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Sought } from './sought.js'
-import { uuidsInMessage, type WhoIsNamed } from './who-is-named.js'
+import type { WhoIsNamed } from './who-is-named.js'
 
 /** A message that names persons who are sought. `value`: an accepted event; of all others only whether there is one. */
 export type Named = TopicPartition & Pick<Received, 'key' | 'value' | 'offset'> & { erasures: ReadonlySet<string> }
@@ -68,8 +68,8 @@ export const readForPersons = async (
       if (value !== null && hasSharedKey(topic, key))
         sharedKeys.set(topic, Math.max(sharedKeys.get(topic) ?? 0, message.timestamp))
       const orgId = await orgOf(topic, message)
-      const ids = whoIsNamed.seeksIn(orgId) ? [...uuidsInMessage(message), ...(await textsIn(topic, value))] : []
-      const erasures = whoIsNamed(orgId, ids)
+      const ids = whoIsNamed.seeksIn(orgId) ? [...whoIsNamed.uuidsIn(message), ...(await textsIn(topic, value))] : []
+      const erasures = whoIsNamed.of(orgId, ids)
       if (erasures.size === 0) continue
       if (value !== null)
         for (const erasureId of erasures) {

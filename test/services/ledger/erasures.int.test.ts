@@ -60,7 +60,10 @@ it('closes and opens the gate of an organisation, and tells integrity at once an
   }
   await memory.look()
   const before = await memory.of('acme')
-  await closeGate(pool, 'acme', [id, hers], erasureId)
+  await closeGate(pool, 'acme', [
+    { name: id, erasureId },
+    { name: hers, erasureId },
+  ])
   expect([await isBehind(id), await isBehind(hers.toUpperCase()), await isBehind(randomUUID())]).toEqual([
     true,
     true,
@@ -80,7 +83,7 @@ it('closes and opens the gate of an organisation, and tells integrity at once an
 it('is done once more, some time after a record of the person was refused, and not for what the run itself removes', async () => {
   const id = randomUUID()
   const { erasureId } = await ask(id)
-  await closeGate(pool, 'acme', [id], erasureId)
+  await closeGate(pool, 'acme', [{ name: id, erasureId }])
   const hash = hashOfName(await saltOf(pool, 'acme'), id).toString('hex')
   const isReopened = async () => {
     await reopenErasures(pool, 3_600)

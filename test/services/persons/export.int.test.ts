@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPersonExport, type KeptThing, type OpenExport } from '#persons/export.js'
 import { keptVersionsOf } from '#persons/kept-records.js'
 import { keptRefusalsOf } from '#persons/kept-refusals.js'
-import { createFindPerson } from '#persons/who.js'
+import { createFindPersons, type KnownPerson } from '#persons/who.js'
 import { asCsvText, asJsonText, inPieces } from '#persons/written.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createRegistry } from '#platform/registry.js'
@@ -217,8 +217,14 @@ it('knows nobody of another organisation, and nobody who is not there', async ()
   expect(refused).toHaveLength(1)
 })
 
+const findPerson = async (org: string, id: string): Promise<KnownPerson> => {
+  const person = (await createFindPersons(reader, catalogue)(org, [id])).get(id)
+  if (!person) throw new Error('nobody was looked up')
+  return person
+}
+
 it('reads page by page, and leaves nothing out between them', async () => {
-  const person = await createFindPerson(reader, catalogue)(org, ann)
+  const person = await findPerson(org, ann)
   const paged = async <T>(all: AsyncIterable<T>): Promise<T[]> => {
     const found: T[] = []
     for await (const each of all) found.push(each)
