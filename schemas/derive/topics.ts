@@ -4,6 +4,7 @@ import {
   erasuresTopic,
   integrityGroupOf,
   rejectedTopic,
+  sinkGroupOf,
   submittedTopic,
   verdictsTopic,
   waitingTopic,
@@ -76,6 +77,18 @@ export const groupsOf = (
   interactions: {
     groupId: integrityGroupOf(catalogue.interaction.type, generation),
     topics: [submittedTopic(catalogue.interaction.type, generation)],
+  },
+})
+
+/** What the sink reads: in a group of its own the interactions, so that neither they nor the others wait for each other. */
+export const sinkGroupsOf = (catalogue: Catalogue): { others: ConsumerGroup; interactions: ConsumerGroup } => ({
+  others: {
+    groupId: sinkGroupOf(),
+    topics: [...[...catalogue.uploads.keys()].map(acceptedTopic), rejectedTopic, waitingTopic],
+  },
+  interactions: {
+    groupId: sinkGroupOf(catalogue.interaction.type),
+    topics: [acceptedTopic(catalogue.interaction.type)],
   },
 })
 

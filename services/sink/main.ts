@@ -18,7 +18,8 @@ import { createRegistry } from '#platform/registry.js'
 import { openTracing } from '#platform/tracing/open-tracing.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
-import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
+import { acceptedTopic, database, rejectedTopic, subjectOf } from '#schemas/derive/names.js'
+import { sinkGroupsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent } from '#schemas/events.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
@@ -129,10 +130,7 @@ await runService(log, async (onStop, crash) => {
     consumers.push(consumer)
   }
   onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
-  const interactionsTopic = acceptedTopic(catalogue.interaction.type)
-  const others = [...feeds.keys()].filter((topic) => topic !== interactionsTopic)
-  await consume(sinkGroupOf(), others)
-  await consume(sinkGroupOf(catalogue.interaction.type), [interactionsTopic])
+  for (const { groupId, topics } of Object.values(sinkGroupsOf(catalogue))) await consume(groupId, topics)
   // Released before the consumers: an insert that hangs is given up, and its offsets stay uncommitted.
   onStop('hanging inserts', () => {
     setTimeout(() => late.abort(), stopWaitingAfter).unref()

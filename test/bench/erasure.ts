@@ -6,10 +6,12 @@ import { pino } from 'pino'
 import { createPool } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
 import { shop } from '#schemas/records/shop.js'
+import { pidIn } from '../support/process-tree.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { toCount } from '../support/to-count.js'
 import { createBody, renew } from './load/bodies.js'
 import { openConnection } from './load/connection.js'
+import { readProcesses } from './measure/processes.js'
 import { makeOrganisations } from './organisations.js'
 import { type Bench, withSystem } from './system.js'
 
@@ -25,8 +27,9 @@ const say = (line: string) => process.stderr.write(`${new Date().toISOString().s
 const figures = await withSystem({ say, onStarted: () => {} }, measure)
 process.stdout.write(`${JSON.stringify({ transactions, customers, persons, ...figures }, null, 2)}\n`)
 
-async function measure({ system }: Bench): Promise<Record<string, number>> {
+async function measure({ system, pids: others }: Bench): Promise<Record<string, unknown>> {
   const url = system.edgeUrl
+  const pids = new Map([...others, ['delivery', pidIn(system.dataDir, 'delivery')]])
   const { POSTGRES_URL, KAFKA_BROKERS } = system.env
   const [large = '', other = ''] = await makeOrganisations(POSTGRES_URL, 'erasure', 2)
   const ids = Array.from({ length: customers }, () => randomUUID())
@@ -50,13 +53,17 @@ async function measure({ system }: Bench): Promise<Record<string, number>> {
   await untilQuiet(KAFKA_BROKERS, 3_600_000)
 
   say('uploads alone …')
+  let uploaded = 0
+  const lapAlone = createLap(pids, uploaded)
   const alone = await uploadUntil(other, wait(aloneSeconds * 1000))
+  const steps: Record<string, unknown>[] = [{ step: 'uploads alone', ...lapAlone(uploaded) }]
   await untilQuiet(KAFKA_BROKERS, 600_000)
   say(`${persons} persons …`)
   const pool = createPool(POSTGRES_URL, pino({ level: 'silent' }), 1)
   const began = performance.now()
   let asked = 0
   const done = (async () => {
+    let lap = createLap(pids, uploaded)
     await Promise.all(
       Array.from({ length: 16 }, async () => {
         for (let n = asked++; n < persons; n = asked++) {
@@ -66,7 +73,7 @@ async function measure({ system }: Bench): Promise<Record<string, number>> {
       }),
     )
     say(`asked for, ${Math.round((performance.now() - began) / 1000)} s`)
-    let before = ''
+    let [before, step] = ['', 'asking']
     for (;;) {
       const states = await rowsOf<{ status: string; step: string; problem: string | null; count: number }>(
         pool,
@@ -75,6 +82,12 @@ async function measure({ system }: Bench): Promise<Record<string, number>> {
       const now = states.map(({ status, step, problem, count }) => `${count} ${status}: ${problem ?? step}`).join('; ')
       if (now !== before) say(now)
       before = now
+      const current = states.map((state) => state.step).find((name) => name !== 'done') ?? 'done'
+      if (current !== step) {
+        steps.push({ step, ...lap(uploaded) })
+        lap = createLap(pids, uploaded)
+        step = current
+      }
       if (states.every(({ status }) => status === 'done')) return
       await wait(1000)
     }
@@ -82,7 +95,7 @@ async function measure({ system }: Bench): Promise<Record<string, number>> {
   const meanwhile = await uploadUntil(other, done)
   const seconds = (performance.now() - began) / 1000
   await pool.end()
-  return { seconds, uploadsAlone: alone, uploadsMeanwhile: meanwhile, ratio: meanwhile / alone }
+  return { seconds, uploadsAlone: alone, uploadsMeanwhile: meanwhile, ratio: meanwhile / alone, steps }
 
   /** Sends records of a type, several requests at once. */
   async function post(key: string, type: string, count: number, recordOf: (n: number) => string): Promise<void> {
@@ -130,8 +143,10 @@ async function measure({ system }: Bench): Promise<Record<string, number>> {
           renew(shops, new Map())
           const head = `POST /v1/data/shops HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${shops.bytes.length}\r\n\r\n`
           const answer = await connection.send(Buffer.from(head), shops.bytes)
-          if (answer.status === 200) sent += 500
-          else if (answer.status === 503) await wait(1000)
+          if (answer.status === 200) {
+            sent += 500
+            uploaded += 500
+          } else if (answer.status === 503) await wait(1000)
           else throw new Error(`answered ${answer.status}: ${answer.body.toString().slice(0, 500)}`)
         }
         connection.close()
@@ -140,5 +155,24 @@ async function measure({ system }: Bench): Promise<Record<string, number>> {
     const took = (performance.now() - from) / 1000
     await ended
     return sent / took
+  }
+}
+
+/** From now on: seconds, records that were uploaded in one of them, and how much of a processor each process had, in percent. */
+function createLap(pids: ReadonlyMap<string, number>, uploadedBefore: number) {
+  const begun = performance.now()
+  const before = readProcesses(pids)
+  return (uploaded: number) => {
+    const seconds = (performance.now() - begun) / 1000
+    const percent = [...readProcesses(pids)].map(([name, { cpuSeconds }]): [string, number] => [
+      name,
+      Math.round((100 * (cpuSeconds - (before.get(name)?.cpuSeconds ?? 0))) / seconds),
+    ])
+    const lap = {
+      ...{ seconds: Math.round(seconds), uploads: Math.round((uploaded - uploadedBefore) / seconds) },
+      percent: Object.fromEntries(percent),
+    }
+    say(JSON.stringify(lap))
+    return lap
   }
 }

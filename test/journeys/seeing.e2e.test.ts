@@ -55,7 +55,7 @@ it('knows what the parts hold, and how long rows take', async () => {
 type Status = {
   is_well: boolean
   services: { name: string; is_ready: boolean; address: string }[]
-  kafka: { ok: boolean; found: { stage: string; lag: number }[] }
+  kafka: { ok: boolean; found: { stage: string; topic: string; lag: number }[] }
   postgres: { ok: boolean; found: { waiting: number; last_verify: { is_clean: boolean } | null } }
   clickhouse: { ok: boolean; problem?: string }
   wrong: { what: string; next: string }[]
@@ -80,6 +80,9 @@ it('shows with weir status how the system is, and the last verify', async () => 
   ])
   const stages = new Set(found.kafka.found.map(({ stage }) => stage))
   expect(stages).toEqual(new Set(['decide', 'write']))
+  // Nobody writes these to ClickHouse: what lies there would be late for good.
+  const topics = found.kafka.found.map(({ topic }) => topic)
+  expect(topics.filter((topic) => ['weir.erasures', 'weir.verdicts'].includes(topic))).toEqual([])
   expect(found.postgres.found.last_verify).not.toBeNull()
   expect(found.exitCode).toBe(found.is_well ? 0 : 1)
   const { stdout } = await runWeir(['status', '--wait', '60s'], { ...system.env, EDGE_URL: system.edgeUrl })

@@ -186,20 +186,6 @@ export const findErasures = (db: Database, erasureIds: readonly string[]): Promi
     erasureIds,
   ])
 
-type Changes = Partial<Pick<Erasure, 'known' | 'step' | 'found' | 'status' | 'report' | 'signature' | 'problem'>>
-
-export const noteErasure = async (db: Database, erasureId: string, changes: Changes): Promise<void> => {
-  const given = { ...changes } as Record<string, unknown>
-  for (const name of ['known', 'found'])
-    if (name in given) given[name] = given[name] === null ? null : JSON.stringify(given[name])
-  const names = Object.keys(given)
-  const sets = names.map((name, i) => `${name} = $${i + 2}`)
-  await changedBy(db, `update erasure.erasures set ${sets.join(', ')} where erasure_id = $1`, [
-    erasureId,
-    ...names.map((name) => given[name]),
-  ])
-}
-
 /** Who they are, once that is found out: the names, and their hashes, which stay. */
 export const noteNames = (
   db: Database,
@@ -221,25 +207,40 @@ export const noteStep = (db: Database, erasureIds: readonly string[], step: stri
     step,
   ])
 
+/** Why those that still run do not go on. */
+export const noteProblem = (db: Database, erasureIds: readonly string[], problem: string): Promise<number> =>
+  changedBy(db, `update erasure.erasures set problem = $2 where erasure_id = any ($1::uuid[]) and status = 'running'`, [
+    erasureIds,
+    problem,
+  ])
+
+/** What there was before anything was removed; what an earlier try has found stays. */
+export const noteFound = (db: Database, found: ReadonlyMap<string, readonly Counted[]>): Promise<number> =>
+  changedBy(
+    db,
+    `update erasure.erasures e set found = given.found
+    from jsonb_to_recordset($1) as given ("erasureId" uuid, found jsonb)
+    where e.erasure_id = given."erasureId" and e.found is null`,
+    [JSON.stringify([...found].map(([erasureId, counts]) => ({ erasureId, found: counts })))],
+  )
+
 /** From here on the row names nobody. */
 export const endErasure = async (
   db: Database,
   { erasureId, orgId, mode }: Erasure,
-  end: { status: 'done'; report: string; signature: string } | { status: 'failed'; problem: string },
+  { report, signature }: { report: string; signature: string },
 ): Promise<void> => {
-  await noteErasure(db, erasureId, { ...end, ...(end.status === 'done' && { step: 'done' }) })
   await changedBy(
     db,
     `update erasure.erasures
-    set ended_at = now(), person_id = case when status = 'done' then null else person_id end,
-      known = case when status = 'done' then null else known end
+    set status = 'done', step = 'done', ended_at = now(), report = $2, signature = $3, person_id = null, known = null
     where erasure_id = $1`,
-    [erasureId],
+    [erasureId, report, signature],
   )
   // The audit of an organisation that was deleted went with it.
   if (mode !== 'organisation')
     await noteAudit(db, commandLine, {
       ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
-      details: { status: end.status },
+      details: { status: 'done' },
     })
 }

@@ -3,14 +3,8 @@ import type { Kafka } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import {
-  acceptedTopic,
-  generationOfSubmitted,
-  sinkGroupOf,
-  submittedTopic,
-  verdictsTopic,
-} from '#schemas/derive/names.js'
-import { groupsOf, topicsOf } from '#schemas/derive/topics.js'
+import { generationOfSubmitted, submittedTopic } from '#schemas/derive/names.js'
+import { groupsOf, sinkGroupsOf } from '#schemas/derive/topics.js'
 
 /** The two steps after the edge: a batch is decided, an event is written. */
 export type Stage = 'decide' | 'write'
@@ -81,17 +75,9 @@ const createIsOver = (stretches: readonly Stretch[], committed: ReadonlyMap<stri
 }
 
 const stagesOf = (catalogue: Catalogue, generations: readonly number[]): Record<Stage, Group[]> => {
-  const { type } = catalogue.interaction
-  const interactions = acceptedTopic(type)
-  const written = topicsOf(catalogue)
-    .map(({ name }) => name)
-    .filter((name) => !name.startsWith(submittedTopic('')) && name !== verdictsTopic && name !== interactions)
   return {
     decide: generations.flatMap((generation) => Object.values(groupsOf(catalogue, generation))),
-    write: [
-      { groupId: sinkGroupOf(), topics: written },
-      { groupId: sinkGroupOf(type), topics: [interactions] },
-    ],
+    write: Object.values(sinkGroupsOf(catalogue)),
   }
 }
 

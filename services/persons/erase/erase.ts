@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Erasure, forgetSeen, noteErasure, noteNames, noteStep } from '#ledger/erasures/erasures.js'
+import { type Erasure, forgetSeen, noteFound, noteNames, noteStep } from '#ledger/erasures/erasures.js'
 import { closeGate, hashOfName, nameOfAll, saltOf } from '#ledger/erasures/gates.js'
 import { noteHoles } from '#ledger/erasures/holes.js'
 import { keptConfigs } from '#ledger/erasures/topic-configs.js'
@@ -65,8 +65,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   for (const one of sought)
     for (const counts of [await tables.count(one), await countInPostgres(pool, one)])
       for (const [erasureId, more] of counts) found.get(erasureId)?.push(...more)
-  for (const { erasureId, found: before } of erasures)
-    if (before === null) await noteErasure(pool, erasureId, { found: found.get(erasureId) ?? [] })
+  await noteFound(pool, found)
   if (real.length === 0) return
 
   await step('taking the person out of the topics', real)

@@ -8,7 +8,7 @@ import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import * as names from '#schemas/derive/names.js'
-import { groupsOf, submittedTopicsOf } from '#schemas/derive/topics.js'
+import { groupsOf, sinkGroupsOf, submittedTopicsOf } from '#schemas/derive/topics.js'
 
 type UntilReadDeps = { pool: Pool; kafka: Kafka; catalogue: Catalogue; signal: AbortSignal }
 
@@ -40,11 +40,7 @@ export const untilRead = async (deps: UntilReadDeps, until: ReadonlyMap<string, 
     ...generations
       .filter(({ state }) => state !== 'finished')
       .flatMap(({ generation }) => Object.values(groupsOf(catalogue, generation))),
-    ...[...catalogue.all.keys()].map((type) => ({
-      groupId: names.sinkGroupOf(type),
-      topics: [names.acceptedTopic(type)],
-    })),
-    { groupId: names.sinkGroupOf(), topics: [names.rejectedTopic, names.waitingTopic] },
+    ...Object.values(sinkGroupsOf(catalogue)),
   ]
   const wanted = [...until].filter(([place]) => {
     const topic = place.slice(0, place.lastIndexOf('/'))

@@ -1,16 +1,18 @@
 import * as ledger from '#ledger/erasures/erasures.js'
-import { type Erasure, endErasure, noteErasure } from '#ledger/erasures/erasures.js'
+import { type Erasure, endErasure } from '#ledger/erasures/erasures.js'
 import { openGate } from '#ledger/erasures/gates.js'
 import { reasonOf } from '#platform/health/health.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
+import { createTurnstile } from '#platform/process/turnstile.js'
 import { ifFirst } from '../remove/if-first.js'
 import { type EraseDeps, erase } from './erase.js'
-import { checkErased, signingKey, signProof } from './prove.js'
+import { checkErased, type Proof, type SigningKey, signingKey, signProof } from './prove.js'
 import { tellOthers } from './tell-others.js'
 import { untilDecided } from './until-read.js'
 
 const mostAtOnce = 10_000
 const againAfter = 3_600
+const endedAtOnce = 4
 
 /** Does what erasures are asked for, all that there are at once; resolves to whether all of them have ended. */
 export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
@@ -32,34 +34,49 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
     if (asked.some(({ isDryRun }) => !isDryRun)) await untilDecided(deps)
     const proofs = await checkErased(deps, now)
     const key = await signingKey(pool)
-    let ended = 0
-    for (const erasure of now) {
-      const proof = proofs.get(erasure.erasureId)
-      if (!proof) continue
-      if (!erasure.isDryRun && proof.left.length > 0) {
-        const [first] = proof.left
-        // What came beside it, such as a batch that was refused meanwhile: the next run takes it.
-        const problem = `${proof.left.length} places still have something of it, such as ${first?.where}; it is done again`
-        await noteErasure(pool, erasure.erasureId, { problem })
-        log.warn({ erasure_id: erasure.erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
-        continue
-      }
-      if (!erasure.isDryRun) await tellOthers(deps, erasure)
-      // Not before nothing is left: what comes from now on is that of somebody new, and would be taken for what is left.
-      if (!erasure.isDryRun && erasure.afterwards === 'new')
-        await inTransaction(pool, (connection) => openGate(connection, erasure.orgId, erasure.erasureId))
-      await endErasure(pool, erasure, { status: 'done', ...signProof(key, proof) })
-      ended++
-    }
+    const inTurn = createTurnstile(endedAtOnce)
+    // All of them, also where one fails: nothing goes on behind the lock.
+    const ends = await Promise.allSettled(now.map((erasure) => inTurn(() => end(deps, erasure, proofs, key))))
+    const failed = ends.find((each) => each.status === 'rejected')
+    if (failed) throw failed.reason
     // The rows named the persons until now. A plain vacuum would leave the bytes; the table is small.
     await pool.query('vacuum full erasure.erasures')
-    return ended === now.length
+    return ends.every((each) => each.status === 'fulfilled' && each.value)
   } catch (error) {
     if (!deps.signal.aborted) {
       log.warn({ err: error }, 'erasures could not go on, and are tried again')
-      for (const { erasureId } of asked)
-        await noteErasure(pool, erasureId, { problem: reasonOf(error) }).catch(() => {})
+      const ids = asked.map(({ erasureId }) => erasureId)
+      await ledger.noteProblem(pool, ids, reasonOf(error)).catch(() => {})
     }
     throw error
   }
+}
+
+/** Ends it where nothing is left; resolves to whether that is so. */
+const end = async (
+  deps: EraseDeps,
+  erasure: Erasure,
+  proofs: ReadonlyMap<string, Proof>,
+  key: SigningKey,
+): Promise<boolean> => {
+  const { pool, log } = deps
+  const { erasureId, orgId, isDryRun, afterwards } = erasure
+  deps.signal.throwIfAborted()
+  const proof = proofs.get(erasureId)
+  if (!proof) return false
+  if (!isDryRun && proof.left.length > 0) {
+    const [first] = proof.left
+    // What came beside it, such as a batch that was refused meanwhile: the next run takes it.
+    const problem = `${proof.left.length} places still have something of it, such as ${first?.where}; it is done again`
+    await ledger.noteProblem(pool, [erasureId], problem)
+    log.warn({ erasure_id: erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
+    return false
+  }
+  if (!isDryRun) await tellOthers(deps, erasure)
+  await inTransaction(pool, async (connection) => {
+    // Not before nothing is left: what comes from now on is that of somebody new, and would be taken for what is left.
+    if (!isDryRun && afterwards === 'new') await openGate(connection, orgId, erasureId)
+    await endErasure(connection, erasure, signProof(key, proof))
+  })
+  return true
 }
