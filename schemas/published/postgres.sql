@@ -228,6 +228,8 @@ create table erasure.erasures (
   report text,
   signature text,
   problem text,
+  -- When everything was read once more, a day or two after the end, and nothing had come back.
+  looked_again_at timestamptz(3),
   constraint erasures_pkey primary key (erasure_id),
   constraint erasures_afterwards_check check (afterwards = any (array['refuse'::text, 'new'::text])),
   constraint erasures_mode_check check (mode = any (array['erase'::text, 'pseudonymise'::text, 'organisation'::text])),
@@ -236,6 +238,7 @@ create table erasure.erasures (
 );
 create index erasures_of_organisation on erasure.erasures (org_id, asked_at);
 create index erasures_running on erasure.erasures (asked_at) where status = 'running'::text;
+create index erasures_to_look_at on erasure.erasures (ended_at) where looked_again_at is null;
 
 -- Organisations that have had somebody erased.
 create table erasure.gates (

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { createPool } from '#platform/postgres/postgres.js'
+import { acceptedTopic } from '#schemas/derive/names.js'
 import { customer } from '#schemas/records/customer.js'
 import { eventually } from '../support/eventually.js'
 import { runWeir } from '../support/run-weir.js'
@@ -14,6 +17,12 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const pool = createPool(system.env.POSTGRES_URL, pino({ level: 'silent' }), 2)
 afterAll(() => pool.end())
+const kafka = createKafka({
+  brokers: system.env.KAFKA_BROKERS,
+  clientId: 'erasure-kills',
+  log: pino({ level: 'silent' }),
+})
+const accepted = acceptedTopic('customers')
 
 const required = { onlyRequired: true }
 
@@ -36,6 +45,12 @@ it('forgets a person, and nothing else, whatever is killed meanwhile, and howeve
   const [ann, user] = [randomUUID(), randomUUID()]
   const annsRecord = sampleOf(customer, { customer_id: ann, user_id: user }, required)
   await uploader.upload('customers', [annsRecord, sampleOf(customer, {}, required)])
+  await untilQuiet(system.env.KAFKA_BROKERS)
+  const written: { partition: number; key: string; value: Buffer }[] = []
+  await readTopics(kafka, await stretchesOf(kafka, [accepted]), async ({ partition, messages }) => {
+    for (const { key, value } of messages) if (key?.includes(ann) && value) written.push({ partition, key, value })
+  })
+  expect(written).toHaveLength(1)
 
   // Somebody who does not know of it goes on sending that person, among others.
   const acknowledged: string[] = []
@@ -105,6 +120,17 @@ it('forgets a person, and nothing else, whatever is killed meanwhile, and howeve
   const there = new Set(rows.map(({ id }) => id))
   expect(acknowledged.filter((each) => !there.has(each))).toEqual([])
   expect(there.size).toBe(acknowledged.length + 1)
+  // A process that slept through all of it writes what it had in hand. A day later that is found, and taken out.
+  const producer = await kafka.createProducer()
+  for (const { partition, key, value } of written) await producer.send(accepted, partition, [{ key, value }])
+  await producer.close()
+  await untilQuiet(system.env.KAFKA_BROKERS)
+  expect(await placesOf(system.env, org, [ann])).not.toEqual([])
+  await pool.query(`update erasure.erasures set ended_at = ended_at - interval '1 day' where erasure_id = $1`, [id])
+  await eventually(async () => expect(await stateOf()).toMatchObject({ status: 'running' }), 60_000)
+  await eventually(async () => expect(await stateOf()).toMatchObject({ status: 'done' }), 300_000)
+  expect(await placesOf(system.env, org, [ann, user])).toEqual([])
+
   // Postgres is put back to before: it knows neither the erasure nor the gate, and has the person in it.
   await pool.query('delete from erasure.persons where erasure_id = $1', [id])
   await pool.query('delete from erasure.holes where erasure_id = $1', [id])

@@ -140,7 +140,7 @@ export const runningErasures = (db: Database, most: number): Promise<Erasure[]> 
     [most],
   )
 
-const onceMore = `set status = 'running', step = 'asked', ended_at = null, known = '{"customerIds": [], "userIds": []}'`
+const onceMore = `set status = 'running', step = 'asked', ended_at = null, looked_again_at = null, known = '{"customerIds": [], "userIds": []}'`
 
 /**
  * Begins erasures once more, by their hashes: these, or with null all that ended since a moment. Resolves to how many. Not those after which
@@ -172,6 +172,25 @@ export const reopenErasures = async (db: Database, afterSeconds: number): Promis
     )`,
     [afterSeconds],
   )
+
+/**
+ * Those that ended a day ago or longer, and were not looked at again since; none where others were within a day: a look reads all topics. Not
+ * those after which the person is taken as somebody new, who may be there.
+ */
+export const erasuresToLookAt = (db: Database, most: number): Promise<Erasure[]> =>
+  rowsOf(
+    db,
+    `select ${columns} from erasure.erasures
+    where looked_again_at is null and ended_at < now() - interval '1 day'
+      and status = 'done' and not is_dry_run and afterwards = 'refuse'
+      and not exists (select from erasure.erasures where looked_again_at > now() - interval '1 day')
+    order by ended_at limit $1`,
+    [most],
+  )
+
+/** Nothing had come back of these. */
+export const noteLookedAgain = (db: Database, erasureIds: readonly string[]): Promise<number> =>
+  changedBy(db, `update erasure.erasures set looked_again_at = now() where erasure_id = any ($1::uuid[])`, [erasureIds])
 
 /** What came of these persons until now is going to be read, and removed. */
 export const forgetSeen = (db: Database, erasureIds: readonly string[]): Promise<number> =>

@@ -2,7 +2,7 @@ import { lastAsked } from '#ledger/erasures/erasures.js'
 import { periodically } from '#platform/process/periodically.js'
 import type { EraseDeps } from './erase.js'
 import { takeUpErasures } from './known-before.js'
-import { eraseAsked } from './work.js'
+import { eraseAsked, lookAgain } from './work.js'
 
 // While nobody is to be forgotten this costs one look at a small index.
 const lookEvery = 2_000
@@ -24,6 +24,7 @@ export const startErasing = (deps: EraseDeps): { stop: () => Promise<void> } => 
     pause = Math.min(2 * pause, longestPause)
     notBefore = performance.now() + pause
     if (await eraseAsked(deps)) [pause, notBefore] = [lookEvery, 0]
+    await lookAgain(deps)
   }
   return periodically({ name: 'erasures', everyMs: lookEvery, work, log: deps.log })
 }

@@ -52,6 +52,28 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
   }
 }
 
+/**
+ * Reads everything once more a day after erasures have ended, and does those again of which something is there: a process that slept all the
+ * while may have written what it had in hand when it woke up.
+ */
+export const lookAgain = async (deps: EraseDeps): Promise<void> => {
+  const { pool, log } = deps
+  const due = await ledger.erasuresToLookAt(pool, mostAtOnce)
+  if (due.length === 0) return
+  await ifFirst(pool, async () => {
+    const proofs = await checkErased(deps, due)
+    const ids = due.map(({ erasureId }) => erasureId)
+    const back = ids.filter((id) => proofs.get(id)?.left.length !== 0)
+    await ledger.noteLookedAgain(
+      pool,
+      ids.filter((id) => !back.includes(id)),
+    )
+    if (back.length === 0) return
+    await ledger.repeatErasures(pool, back, null)
+    log.warn({ erasures: back }, 'something of persons who were forgotten had come back, and is taken out')
+  })
+}
+
 /** Ends it where nothing is left; resolves to whether that is so. */
 const end = async (
   deps: EraseDeps,

@@ -8,6 +8,7 @@ import type { Access } from '#platform/process/access.js'
 export type RemovalSettings = { access: Access; logLevel: string }
 
 const openedAgainAfter = 10_000
+const stoppedWithin = 5_000
 
 /**
  * Forgets whom it is asked to, and removes what is too old, for as long as the service runs. On a thread of its own: it reads whole topics, and
@@ -29,10 +30,13 @@ export const startRemoving = (settings: RemovalSettings, log: Log): { stop: () =
   }
   const done = run()
   return {
-    stop: () => {
+    stop: async () => {
       stopping.abort()
       thread?.postMessage('stop')
-      return done
+      // It may be reading a topic: wherever it ends, it can begin anew.
+      const tooLate = setTimeout(() => thread?.terminate(), stoppedWithin)
+      await done
+      clearTimeout(tooLate)
     },
   }
 }

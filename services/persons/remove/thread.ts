@@ -22,7 +22,7 @@ try {
   log.warn({ reason: reasonOf(error) }, 'erasures cannot have a low priority here, and may slow uploads down')
 }
 const over = new AbortController()
-const stopWaitingAfter = 5_000
+const stopWaitingAfter = 3_000
 
 // A large table is counted, or written anew, in a statement that takes as long as it takes; but not for good, where a connection was lost.
 const pool = createPool(access.postgres, log, 4, { queryTimeout: 30 * 60_000 })
