@@ -1,7 +1,14 @@
+import { rejectedKey } from './derive/names.js'
 import type { RejectedEvent } from './events.js'
 import { derivedId } from './uuid.js'
 
 const mostBytes = 48 * 1024
+/** Stands for the organisation of what cannot be decoded: which one that is stands in the message. */
+export const ofNobodyKnown = ''
+
+/** The bytes that were set aside, as far as they are kept. */
+export const bytesSetAside = ({ record }: Pick<RejectedEvent, 'record'>): Buffer => Buffer.from(record, 'base64')
+
 const noRequest = '00000000-0000-0000-0000-000000000000'
 
 /** A rejection for a message that cannot be decoded, with its bytes and its place in the log. */
@@ -13,8 +20,7 @@ export const toSetAside = (message: {
   value: Buffer
   reason: string
 }): RejectedEvent => ({
-  // The organisation is not known: it stands in the message.
-  org_id: '',
+  org_id: ofNobodyKnown,
   request_id: noRequest,
   batch_id: derivedId('set aside', message.topic, String(message.partition), String(message.offset)),
   // The message's own time, so that a second publication of the rejection is the same event.
@@ -33,5 +39,5 @@ export const createSetAsideMessage =
   (encode: (event: RejectedEvent) => Buffer) =>
   (unreadable: Parameters<typeof toSetAside>[0]): { key: string; value: Buffer } => {
     const event = toSetAside(unreadable)
-    return { key: event.batch_id, value: encode(event) }
+    return { key: rejectedKey(event), value: encode(event) }
   }

@@ -26,6 +26,7 @@ import { startReceiver } from '../support/webhook-receiver.js'
 const log = pino({ level: 'silent' })
 const pool = createPool(system.env.POSTGRES_URL, log, 2)
 afterAll(() => pool.end())
+const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'erasure-test', log })
 
 const { name: org, uploader } = await newOrganisation('forget')
 const required = { onlyRequired: true }
@@ -124,6 +125,21 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   const missing = sampleOf(shop)
   const waiting = people.map((person) => purchaseOf(person, missing.shop_id))
   await uploader.upload('transactions?missing_references=wait', waiting)
+  // What cannot be decoded is set aside, in Base64 and without an organisation: there is something of a person in it all the same.
+  const torn = Buffer.from(`no Avro, but ${ann.id}`)
+  const producer = await kafka.createProducer()
+  await producer.send('weir.submitted.customers', 0, [{ key: `${org}/${randomUUID()}`, value: torn }])
+  await producer.close()
+  const setAside = async (): Promise<[rows: number, messages: number]> => {
+    const record = torn.toString('base64')
+    const rows = await analyst.query('select 1 from weir.rejections where record = {record:String}', { record })
+    let count = 0
+    await readTopics(kafka, await stretchesOf(kafka, ['weir.rejected']), async ({ messages }) => {
+      count += messages.filter(({ value }) => value?.includes(record)).length
+    })
+    return [rows.length, count]
+  }
+  await eventually(async () => expect(await setAside()).toEqual([1, 1]))
   await eventually(async () => expect(await amounts()).toEqual([3, 30]))
   await untilQuiet(system.env.KAFKA_BROKERS)
 
@@ -190,6 +206,7 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
       [ann, cy, dee].flatMap(({ id, user }) => [id, user]),
     ),
   ).toEqual([])
+  expect(await setAside()).toEqual([0, 0])
   expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)
   // What stays for sums: all but hers.
   await eventually(async () => expect(await amounts()).toEqual([3, 30]))
@@ -225,7 +242,6 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   expect([ann.id, ann.user, bob.id, cy.id].map((id) => isMeant(id, told))).toEqual([true, true, false, false])
   const registry = createRegistry(system.env.SCHEMA_REGISTRY_URL)
   const decode = registry.decoder<Hidden>(erasedSchema())
-  const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'erasure-test', log })
   const onTopic = new Map<string, Hidden>()
   await readTopics(kafka, await stretchesOf(kafka, ['weir.erasures']), async ({ messages }) => {
     for (const { key, value } of messages) onTopic.set(String(key), await decode(value))

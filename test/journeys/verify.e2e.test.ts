@@ -8,6 +8,7 @@ import { readConfig } from '#platform/process/config.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema, submittedSchema } from '#schemas/derive/avro.js'
+import { submittedKey } from '#schemas/derive/names.js'
 import type { AcceptedEvent, SubmittedBatch } from '#schemas/events.js'
 import { tag } from '#schemas/records/tag.js'
 import { versionOf } from '#schemas/version.js'
@@ -197,7 +198,7 @@ it('publishes what a decided batch never got told, older than what is there or n
   const encode = await registry.encoder<SubmittedBatch>('weir.submitted.tags-value', submittedSchema(tag))
   const [sent] = await stranger.send({
     topic: 'weir.submitted.tags',
-    messages: [{ key: org.name, value: encode(batch) }],
+    messages: [{ key: submittedKey(batch), partition: partitionOf(org.name, 4), value: encode(batch) }],
   })
   const newer = await watch()
   await upload({ ...record, name: 'newest' })

@@ -7,7 +7,7 @@ import { partitionOfLane } from '#platform/kafka/partitions.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { createRegistry } from '#platform/registry.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { subjectOf, submittedKey, submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { branch } from '#schemas/records/branch.js'
@@ -50,7 +50,7 @@ const submit = async (
   const batch = batchOf(type, records, { org_id: org, submitted_at: now, wait_until: now + 600_000, ...over })
   const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
   const partition = partitionOfLane(org, 0, await partitionsOf(topic))
-  await producer.send({ topic, acks: -1, messages: [{ partition, key: org, value: encode(batch) }] })
+  await producer.send({ topic, acks: -1, messages: [{ partition, key: submittedKey(batch), value: encode(batch) }] })
   return batch
 }
 

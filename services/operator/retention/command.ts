@@ -94,11 +94,12 @@ const count = (rule: Pick<Rule, 'org' | 'type' | 'keep'>, options: SetOptions, s
       // Loaded only here, with the Avro library: every other command starts sooner.
       const { countOld } = await import('#persons/retention/apply.js')
       const { cutoffsOf } = await import('#persons/retention/cutoffs.js')
-      const place = { cluster: session.config.CLICKHOUSE_CLUSTER }
+      const { catalogue, config } = session
+      const place = { cluster: config.CLICKHOUSE_CLUSTER }
       // A rule for everybody is not about those who have one of their own.
       const others = (await listRules(pool)).filter(({ type, org }) => type === rule.type && org !== rule.org)
       const tooOldBy = (rules: readonly Pick<Rule, 'org' | 'type' | 'keep'>[]): Promise<Counted[]> =>
-        countOld({ ...parts, place }, cutoffsOf(session.catalogue, rules, Date.now()))
+        countOld({ ...parts, catalogue, place }, cutoffsOf(catalogue, rules, Date.now()))
       const before = others.length === 0 ? [] : await tooOldBy(others)
       const found = less(await tooOldBy([...others, rule]), before)
       if (options.json) return session.print(JSON.stringify({ ...shownRule(rule), found }))

@@ -48,12 +48,16 @@ export const createErasedTables = (
   const namesIn = (table: string, columns: readonly string[]): string => {
     if (table === placed.stored(rejectionsLog)) {
       const texts = fields.map((field) => `JSONExtractString(record, '${field}')`)
-      return `arrayConcat(extractAll(lower(concat(record, ' ', ifNull(id, ''), ' ', toString(problems))), '${uuidPattern}'), arrayMap(each -> lower(each), [${texts}]))`
+      // What could not be decoded is kept as bytes, in Base64, and of no organisation.
+      const record = `if(org_id = '', tryBase64Decode(record), record)`
+      return `arrayConcat(extractAll(lower(concat(${record}, ' ', ifNull(id, ''), ' ', toString(problems))), '${uuidPattern}'), arrayMap(each -> lower(each), [${texts}]))`
     }
     if (table === placed.stored(waitingLog))
       return `arrayConcat([toString(id)], arrayMap(each -> toString(each.id), missing))`
     return `[${columns.map((name) => `lower(ifNull(toString(${quote(name)}), ''))`)}]`
   }
+  const isOf = (table: string, { orgId }: Sought): string =>
+    table === placed.stored(rejectionsLog) ? `org_id in ('${orgId}', '')` : `org_id = '${orgId}'`
   /** The hashes of the persons whom a row names: so they are named neither in ClickHouse's query log nor in that of its mutations. */
   const hashesIn = ({ names }: Table, { salt, persons }: Sought): string => {
     const hashes = [...persons.values()].flat().map((hash) => `'${hash.toUpperCase()}'`)
@@ -79,16 +83,16 @@ export const createErasedTables = (
       const touched: string[] = []
       const removeFrom = async (table: string, rows: string): Promise<void> => {
         touched.push(table)
-        await removeRows(table, `org_id = '${sought.orgId}' and ${rows}`)
+        await removeRows(table, rows)
       }
       if (sought.whole.length > 0) {
-        for (const { table } of await countAll(sought)) await removeFrom(table, 'true')
+        for (const { table } of await countAll(sought)) await removeFrom(table, `org_id = '${sought.orgId}'`)
         await untilPartsAreGone(touched, signal)
         return
       }
       for (const table of await findTables()) {
         if ((await countByHash(table, sought)).length === 0) continue
-        await removeFrom(table.table, `notEmpty(${hashesIn(table, sought)})`)
+        await removeFrom(table.table, `${isOf(table.table, sought)} and notEmpty(${hashesIn(table, sought)})`)
       }
       for (const { type } of typesOfPersons(catalogue)) await clickhouse.command(allChanged(type))
       await untilPartsAreGone(touched, signal)
@@ -112,7 +116,7 @@ export const createErasedTables = (
     const rows = await clickhouse.query<{ hash: string; count: string }>(
       `select arrayJoin(arrayDistinct(${hashesIn(table, sought)})) as hash, count() as count
       from ${everywhere(`${database}.${table.table}`)}
-      where org_id = '${sought.orgId}'
+      where ${isOf(table.table, sought)}
       group by hash`,
       {},
       manyHashes,

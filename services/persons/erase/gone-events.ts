@@ -13,7 +13,7 @@ import * as names from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import { maskedFieldsOf, staysWithoutPerson } from '#schemas/persons/about-persons.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
-import { holdingLanes } from '../remove/holding-lanes.js'
+import { holdingLanes, keysAtOnce } from '../remove/holding-lanes.js'
 import type { Named } from './read-topics.js'
 import type { WhoIsNamed } from './who-is-named.js'
 
@@ -27,9 +27,6 @@ export type GoneDeps = {
   generations: readonly Generation[]
   signal: AbortSignal
 }
-
-// While the lanes of a type are held, its uploads wait.
-const keysAtOnce = 2_000
 
 /**
  * Takes persons out of the accepted topics: the newest event of each of their records is followed by one without a value, or, where the record
@@ -84,7 +81,7 @@ const publishGoneOf = async (
   const all = [...(await newestOf(deps, type, named)).values()]
   for (let from = 0; from < all.length; from += keysAtOnce) {
     const some = all.slice(from, from + keysAtOnce)
-    await holdingLanes(deps, type, async () => {
+    await holdingLanes(deps, type, async (_, deadline) => {
       const events = some.map(({ event }) => event)
       const left = await stillNaming(deps, type, events, whoIsNamed)
       const gone = some.filter(({ key }) => left.has(key))
@@ -93,6 +90,7 @@ const publishGoneOf = async (
           topic,
           partition,
           here.map((each) => ({ key: each.key, value: afterwards(each) })),
+          { deadline },
         )
     })
   }

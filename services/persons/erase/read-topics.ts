@@ -12,6 +12,9 @@ import * as names from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
 import type { RecordType } from '#schemas/record.js'
+import { bytesSetAside, ofNobodyKnown } from '#schemas/set-aside.js'
+import { uuidsIn } from '#schemas/uuid.js'
+import { createHasSharedKey, unlessUndecodable } from '../remove/shared-keys.js'
 import type { Sought } from './sought.js'
 import type { WhoIsNamed } from './who-is-named.js'
 
@@ -58,6 +61,7 @@ export const readForPersons = async (
   const counted = new Map<string, Map<string, number>>()
   const sharedKeys = new Map<string, number>()
   const textsIn = createTextsIn(deps)
+  const hasSharedKey = createHasSharedKey(deps)
   const orgOf = createOrgOf(deps)
   const shared = createSharedSets()
   const pause = createPauses()
@@ -65,7 +69,7 @@ export const readForPersons = async (
     for (const message of messages) {
       await pause()
       const { key, value } = message
-      if (value !== null && hasSharedKey(topic, key))
+      if (value !== null && (await hasSharedKey(topic, key, value)))
         sharedKeys.set(topic, Math.max(sharedKeys.get(topic) ?? 0, message.timestamp))
       const orgId = await orgOf(topic, message)
       const ids = whoIsNamed.seeksIn(orgId) ? [...whoIsNamed.uuidsIn(message), ...(await textsIn(topic, value))] : []
@@ -99,16 +103,17 @@ const createSharedSets = () => {
   }
 }
 
-/** Whose message it is. A verdict says it in its value alone, and what keeps Kafka's cleaner going is nobody's. */
+/** Whose message it is. A verdict says it in its value alone; what keeps Kafka's cleaner going is nobody's, and whose it is what was set aside nobody knows. */
 const createOrgOf = ({ registry }: { registry: Pick<Registry, 'decoder'> }) => {
   const decode = registry.decoder<VerdictEvent>(verdictSchema())
   return async (topic: string, { key, value }: Pick<Received, 'key' | 'value'>): Promise<string | undefined> => {
-    if (topic !== names.verdictsTopic) return key === null || key === rollKey ? undefined : names.orgOfKey(key)
+    if (topic !== names.verdictsTopic)
+      return key === null || key === rollKey ? undefined : names.orgOfKey(key) || undefined
     return value === null
       ? undefined
-      : decode(value).then(
-          ({ org_id }) => org_id,
-          () => undefined,
+      : unlessUndecodable(
+          decode(value).then(({ org_id }) => org_id),
+          undefined,
         )
   }
 }
@@ -121,14 +126,7 @@ const keptOf = (topic: string, value: Buffer | null): Buffer | null =>
 export const endsOf = (stretches: readonly Stretch[]): Map<string, number> =>
   new Map(stretches.map((stretch) => [placeOf(stretch), stretch.until]))
 
-/** Before messages had keys of their own, the log's were named by the organisation, and refusals by the batch. */
-export const hasSharedKey = (topic: string, key: string | null): boolean => {
-  const parts = (key ?? '').split('/').length
-  if (topic.startsWith(names.submittedTopic(''))) return parts < 2
-  return (topic === names.rejectedTopic || topic === names.waitingTopic) && parts < 3
-}
-
-/** Ids of users that are no UUIDs, where a message has any. */
+/** Ids of users that are no UUIDs, where a message has any, and those in what was set aside. */
 const createTextsIn = ({ registry, catalogue }: { registry: Pick<Registry, 'decoder'>; catalogue: Catalogue }) => {
   const textFields = new Map<RecordType, string[]>()
   for (const type of typesOfPersons(catalogue)) {
@@ -154,10 +152,14 @@ const createTextsIn = ({ registry, catalogue }: { registry: Pick<Registry, 'deco
   }
   const all = [...new Set([...textFields.values()].flat())]
   const decodeRejected = registry.decoder<RejectedEvent>(rejectedSchema())
-  readers.set(names.rejectedTopic, async (value) => textsOf([objectIn((await decodeRejected(value)).record)], all))
+  readers.set(names.rejectedTopic, async (value) => {
+    const event = await decodeRejected(value)
+    if (event.org_id === ofNobodyKnown) return uuidsIn(bytesSetAside(event).toString('latin1'))
+    return textsOf([objectIn(event.record)], all)
+  })
   return async (topic: string, value: Buffer | null): Promise<string[]> => {
     const read = readers.get(topic.replace(/\.g\d+$/, ''))
     // What cannot be decoded is set aside as it is; its UUIDs are found all the same.
-    return value && read ? read(value).catch(() => []) : []
+    return value && read ? unlessUndecodable(read(value), []) : []
   }
 }

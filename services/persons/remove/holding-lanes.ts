@@ -11,34 +11,54 @@ import { hasVersions, type RecordType } from '#schemas/record.js'
 
 type LaneDeps = { pool: Pool; kafka: Kafka; generations: readonly Generation[]; signal: AbortSignal }
 
+/** Of how many records events are published while lanes are held: until the sink has read what came before takes half a second each time. */
+export const keysAtOnce = 5_000
+
 // Meanwhile uploads of the type wait.
 const heldAtMost = 8_000
+// Whoever sleeps longer in a transaction Postgres throws out, and integrity goes on.
+const thrownOutAfter = 60_000
+const margin = 10_000
 
 /**
  * Runs work while integrity decides nothing of a type, and all that it has decided is published and stored: so that what the work publishes is
- * behind every older event of a record, and before every newer one.
+ * behind every older event of a record, and before every newer one. After the moment `until` (as of performance.now()) it may publish nothing more.
  */
 export const holdingLanes = async (
   deps: LaneDeps,
   type: RecordType,
-  work: (connection: Connection) => Promise<void>,
+  work: (connection: Connection, until: number) => Promise<void>,
 ): Promise<void> => {
-  const generation = toDecide(deps.generations)
   // Interactions come once: there is no newer event of one.
-  if (!hasVersions(type) || !generation) return inTransaction(deps.pool, work)
-  const topic = names.submittedTopic(type.type, generation.generation)
+  const generation = hasVersions(type) ? toDecide(deps.generations) : undefined
   for (;;) {
     const isDone = await inTransaction(deps.pool, async (connection) => {
-      const nexts = new Map<string, number>()
-      for (let partition = 0; partition < generation.submittedPartitions; partition++)
-        nexts.set(placeOf({ topic, partition }), (await findCursor(connection, { topic, partition }))?.next ?? 0)
-      if (!(await isStored(deps, type, generation.generation, nexts))) return false
-      await work(connection)
+      await connection.query(`set local idle_in_transaction_session_timeout = ${thrownOutAfter}`)
+      const until = performance.now() + thrownOutAfter - margin
+      if (
+        generation &&
+        !(await isStored(deps, type, generation.generation, await holdLanes(connection, type, generation)))
+      )
+        return false
+      await work(connection, until)
       return true
     })
     if (isDone) return
     await wait(1_000, undefined, { signal: deps.signal })
   }
+}
+
+/** Resolves to how far each partition is decided, by place: until the transaction ends it is decided no further. */
+const holdLanes = async (
+  connection: Connection,
+  type: RecordType,
+  { generation, submittedPartitions }: Generation,
+): Promise<Map<string, number>> => {
+  const topic = names.submittedTopic(type.type, generation)
+  const nexts = new Map<string, number>()
+  for (let partition = 0; partition < submittedPartitions; partition++)
+    nexts.set(placeOf({ topic, partition }), (await findCursor(connection, { topic, partition }))?.next ?? 0)
+  return nexts
 }
 
 /** Waits for a moment until what is decided is published and in ClickHouse. */

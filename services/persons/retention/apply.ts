@@ -16,7 +16,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import * as names from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { untilRead } from '../erase/until-read.js'
-import { holdingLanes } from '../remove/holding-lanes.js'
+import { holdingLanes, keysAtOnce } from '../remove/holding-lanes.js'
 import type { KeptFrom } from './cutoffs.js'
 import { countMessages, type OldMessage, readOldMessages } from './old-messages.js'
 import { createOldRows } from './old-rows.js'
@@ -33,12 +33,11 @@ export type RetentionDeps = {
   log: Log
 }
 
-const keysAtOnce = 2_000
 const removedWithin = 30 * 60_000
 
 /** What would go: messages of topics and rows of ClickHouse, by place. An event counts though its record may have a younger one. */
 export const countOld = async (
-  deps: Pick<RetentionDeps, 'kafka' | 'registry' | 'clickhouse' | 'place'>,
+  deps: Pick<RetentionDeps, 'kafka' | 'registry' | 'clickhouse' | 'catalogue' | 'place'>,
   all: readonly KeptFrom[],
 ): Promise<Counted[]> => {
   const rows = createOldRows(deps.clickhouse, deps.place)
@@ -106,7 +105,7 @@ const publishGone = async (
   const byKey = [...groupBy(events, ({ key }) => key).values()]
   for (let from = 0; from < byKey.length; from += keysAtOnce) {
     const some = byKey.slice(from, from + keysAtOnce)
-    await holdingLanes(deps, type, async (connection) => {
+    await holdingLanes(deps, type, async (connection, deadline) => {
       const younger = await rows.findYounger(
         cutoffs,
         some.map(([{ key }]) => idOfKey(key)),
@@ -117,6 +116,7 @@ const publishGone = async (
           names.acceptedTopic(type.type),
           partition,
           here.map(([{ key }]) => ({ key, value: null })),
+          { deadline },
         )
       await forgetEntities(
         connection,

@@ -4,10 +4,11 @@ import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import { createPauses } from '#platform/process/pauses.js'
 import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
 import * as names from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
-import { hasSharedKey } from '../erase/read-topics.js'
+import { createHasSharedKey, unlessUndecodable } from '../remove/shared-keys.js'
 import { isTooOld, type KeptFrom, latestOf } from './cutoffs.js'
 
 /** A message that is too old, or of an accepted record: an event that is. */
@@ -25,19 +26,20 @@ export type OldMessages = {
 
 /** Reads the beginnings of topics, up to where what is there is young enough. */
 export const readOldMessages = async (
-  deps: { kafka: Kafka; registry: Pick<Registry, 'decoder'> },
+  deps: { kafka: Kafka; registry: Pick<Registry, 'decoder'>; catalogue: Catalogue },
   all: readonly KeptFrom[],
 ): Promise<OldMessages> => {
   const { kafka } = deps
   const byType = new Map(all.map((cutoffs) => [cutoffs.type.type, cutoffs]))
   const typeOf = createTypeOf(deps)
+  const hasSharedKey = createHasSharedKey(deps)
   const found: OldMessages = { messages: [], isAll: true, notYet: new Set() }
   const pause = createPauses()
   await readTopics(kafka, await oldStretches(kafka, all), async ({ topic, partition, messages }) => {
     for (const { key, value, offset, timestamp } of messages) {
       await pause()
       if (key === null || value === null) continue
-      if (hasSharedKey(topic, key)) found.notYet.add(topic)
+      if (await hasSharedKey(topic, key, value)) found.notYet.add(topic)
       const cutoffs = byType.get((await typeOf(topic, value)) ?? '')
       if (!cutoffs || !isTooOld(cutoffs, names.orgOfKey(key), timestamp)) continue
       if (found.messages.length < mostAtOnce) found.messages.push({ topic, partition, offset, key, type: cutoffs.type })
@@ -88,9 +90,9 @@ const createTypeOf = ({ registry }: { registry: Pick<Registry, 'decoder'> }) => 
     const decode = decoders.get(topic)
     // What cannot be decoded was set aside as it is, and goes when the topic is too old.
     if (decode)
-      return decode(value).then(
-        ({ type }) => type,
-        () => undefined,
+      return unlessUndecodable(
+        decode(value).then(({ type }) => type),
+        undefined,
       )
     const type = types.get(topic) ?? typeOfTopic(topic)
     types.set(topic, type)

@@ -3,7 +3,7 @@ import { createKafka } from '#platform/kafka/kafka.js'
 import { partitionOfLane } from '#platform/kafka/partitions.js'
 import { createRegistry } from '#platform/registry.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { subjectOf, submittedKey, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf, usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -26,7 +26,7 @@ export const submitWaiting = async (
   const producer = await kafka.createProducer()
   try {
     const partition = partitionOfLane(org, 0, partitionsOf(usualLayout, topic))
-    await producer.send(topic, partition, [{ key: org, value: encode(batch) }])
+    await producer.send(topic, partition, [{ key: submittedKey(batch), value: encode(batch) }])
   } finally {
     await producer.close()
   }
