@@ -224,7 +224,7 @@ export const noteStep = (db: Database, erasureIds: readonly string[], step: stri
 /** From here on the row names nobody. */
 export const endErasure = async (
   db: Database,
-  { erasureId, orgId, mode }: Erasure,
+  { erasureId, orgId, mode, isDryRun }: Erasure,
   end: { status: 'done'; report: string; signature: string } | { status: 'failed'; problem: string },
 ): Promise<void> => {
   await noteErasure(db, erasureId, { ...end, ...(end.status === 'done' && { step: 'done' }) })
@@ -240,6 +240,6 @@ export const endErasure = async (
   if (mode !== 'organisation')
     await noteAudit(db, commandLine, {
       ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
-      details: { status: end.status },
+      details: { status: end.status, dry_run: isDryRun },
     })
 }
