@@ -504,6 +504,8 @@ describe('the console', () => {
     await page.getByRole('link', { name: 'the record of shops' }).click()
     await page.getByText('Several things').waitFor({ state: 'detached' })
     expect(page.url()).toContain(`/journey/shops/${both}`)
+    // The page takes the focus when it is there.
+    await page.getByRole('heading', { level: 1, name: "A record's journey" }).waitFor()
     await find(crypto.randomUUID())
     await page.getByText('Nothing of demo has the id').waitFor()
     await page.keyboard.press('Escape')
