@@ -30,13 +30,21 @@ export const compareValues = (say: Say, direction: Direction, before: Json, afte
 
   if (direction === 'answer') return
   if (words.length === 0 && wordsNow.length > 0) say.breaks(`is now one of ${wordsNow.join(', ')}`)
+  const added = addedAlternative(before.pattern, after.pattern)
   if (after.pattern !== before.pattern)
     if (after.pattern === undefined) say.adds('need not have a pattern any more')
+    else if (added) say.adds(`may match ${added}, too`)
     else say.breaks('has another pattern')
   for (const bound of ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'])
     compareBounds(say, bound, { tighter: 'lower', looser: 'higher' }, before[bound], after[bound])
   for (const bound of ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'])
     compareBounds(say, bound, { tighter: 'higher', looser: 'lower' }, before[bound], after[bound])
+}
+
+/** What a pattern takes beside all that it took, where an alternative was put before it; of others that cannot be told. */
+const addedAlternative = (before: unknown, after: unknown): string | undefined => {
+  const end = `|${before}`
+  return typeof after === 'string' && after.endsWith(end) ? after.slice(0, -end.length) : undefined
 }
 
 /** Without a bound everything is taken, so a new one is the tightest change. */

@@ -70,8 +70,9 @@ export const on = <E extends Endpoint, R extends Readonly<Record<string, ReadTex
           sha256: given.sha256,
         }
         const answer = await handler(asked as AskedOf<E, R>, request, reply)
-        // A handler that has sent its answer, or streams it, returns the reply, which is waited for until it is sent.
-        if (reply.sent) return reply
+        // A handler that has sent its answer, or streams it, returns the reply, which is waited for until it is sent. Fastify does not
+        // count a stream as sent whose client has left.
+        if (reply.sent || reply.raw.headersSent) return reply
         return isRefusal(answer) ? sendError(reply, answer.error) : reply.send(answer)
       },
     }

@@ -120,6 +120,65 @@ describe('the console', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
+  it('shows an operator what concerns every organisation, and says that one is not there', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    edge.noteForAll('retention_set', 'shops', { keep: '30d' })
+    const page = await openConsole(browser, { ...subject, key: keys.operator })
+    await visit(page, ['What was done', '#/audit?org=demo'])
+    expect(await page.getByText('Records of shops are kept for 30d').count()).toBe(0)
+    await page.getByRole('link', { name: 'Of every organisation' }).click()
+    await page.getByText('Records of shops are kept for 30d').waitFor()
+    await page.getByText('The chain holds: 1 entry').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'Of demo' }).click()
+    await page.getByText('Records of shops are kept for 30d').waitFor({ state: 'detached' })
+
+    await page.evaluate(() => {
+      location.hash = '#/persons?org=gone'
+    })
+    await page.getByRole('heading', { level: 1, name: 'There is no organisation gone' }).waitFor()
+    expect(await page.getByText('Nobody was to be forgotten').count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+    await goTo(page, 'Organisations')
+    await page.getByRole('region', { name: 'Organisations' }).getByRole('link', { name: 'other' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await goTo(page, 'Persons')
+    await page.getByText('Ask for it with a key of theirs, or on the server:').waitFor()
+  })
+
+  it('tells a page that the key may not see from one that is none', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    await visit(page, ['Your key may not see this page', '#/keys'])
+    await visit(page, ['There is no such page', '#/nonsense'])
+  })
+
+  it('covers nothing, and cuts nothing off', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const wide = await openConsole(browser, subject, { viewport: { width: 1280, height: 800 } })
+    const [links, below] = [wide.locator('#menu ul'), wide.locator('#menu p')]
+    await visit(wide, ['Topics', '#/topics'])
+    const table = wide.getByRole('region', { name: 'Topics' })
+    expect(await table.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0)
+    await wide.evaluate(() => scrollTo(0, document.body.scrollHeight))
+    await eventually(async () => expect(await wide.evaluate(() => scrollY)).toBeGreaterThan(100))
+    const [list, rest] = [await links.boundingBox(), await below.boundingBox()]
+    expect((list?.y ?? 0) + (list?.height ?? 0)).toBeLessThanOrEqual(rest?.y ?? 0)
+
+    const phone = await openConsole(browser, subject, { viewport: { width: 390, height: 844 } })
+    for (const [title, address] of [
+      ['Topics', '#/topics'],
+      ['Types', '#/types'],
+    ] as const) {
+      await visit(phone, [title, address])
+      expect(await phone.locator('.table').evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0)
+    }
+    await visit(phone, ['weir.accepted.offers', '#/topics/weir.accepted.offers'])
+    const [text, copy] = [phone.locator('.code pre'), phone.locator('.code .copy')]
+    const [code, button] = [await text.boundingBox(), await copy.boundingBox()]
+    expect((code?.y ?? 0) + (code?.height ?? 0)).toBeLessThanOrEqual(button?.y ?? 0)
+  })
+
   it('shows an operator all organisations with what they send, and the parts of the system', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     await subject.upload('tags', [{ tag_id: crypto.randomUUID(), name: 'to be counted' }, { tag_id: 'wrong' }])
@@ -445,6 +504,8 @@ describe('the console', () => {
     await page.getByRole('link', { name: 'the record of shops' }).click()
     await page.getByText('Several things').waitFor({ state: 'detached' })
     expect(page.url()).toContain(`/journey/shops/${both}`)
+    // The page takes the focus when it is there.
+    await page.getByRole('heading', { level: 1, name: "A record's journey" }).waitFor()
     await find(crypto.randomUUID())
     await page.getByText('Nothing of demo has the id').waitFor()
     await page.keyboard.press('Escape')

@@ -6,6 +6,12 @@ import { html } from './html.js'
 export const Copyable = ({ text, what }: { text: string; what: string }): VNode => html`
   <span class="copyable"><code>${text}</code><${Copy} text=${text} what=${what} /></span>`
 
+/** A name in a table. Where it does not fit, a new line begins behind a dot or a slash. */
+export const Name = ({ text }: { text: string }): VNode => {
+  const [first, ...parts] = text.split(/(?<=[./])/)
+  return html`<code>${first}${parts.map((part, index) => html`<wbr key=${index} />${part}`)}</code>`
+}
+
 /** Text to copy. */
 export const Code = ({ text, label }: { text: string; label: string }): VNode => html`
   <div class="code copyable"><pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre><${Copy} text=${text} what=${label} /></div>`

@@ -7,7 +7,7 @@ import { ago, moment, sentence, toneOf } from './words.js'
 
 // The small pieces that pages are made of.
 
-export { Code, Copyable } from './copy.js'
+export { Code, Copyable, Name } from './copy.js'
 export { Table } from './table.js'
 
 /** A state as a coloured word. */

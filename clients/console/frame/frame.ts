@@ -1,4 +1,4 @@
-import type { ComponentType, VNode } from 'preact'
+import type { ComponentChildren, ComponentType, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
@@ -125,14 +125,14 @@ export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
         </div>
       </header>
       <nav id="menu" onKeyDown=${closeMenu} class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
-        <ul>
+        <div><ul>
           ${known.map(({ name, title }) => html`<li key=${name}><a href=${linkTo([name])} aria-current=${current?.name === name ? 'page' : null}>${title}</a></li>`)}
         </ul>
-        <p class="soft small"><a href="/docs">HTTP reference</a><br /><a href="/downloads/">Downloads</a></p>
+        <p class="soft small"><a href="/docs">HTTP reference</a><br /><a href="/downloads/">Downloads</a></p></div>
       </nav>
       <${Reach} />
       <main id="page" ref=${main} tabindex="-1">
-        ${current ? html`<${Boundary} key=${`${session.org} ${address}`} place=${route.query.toString()} plain=${linkTo(route.path)}><${Shown} page=${current} route=${route} /><//>` : html`<${NotFound} known=${known} />`}
+        ${current ? html`<${OfOrganisation} name=${current.name}><${Boundary} key=${`${session.org} ${address}`} place=${route.query.toString()} plain=${linkTo(route.path)}><${Shown} page=${current} route=${route} /><//><//>` : html`<${NotFound} name=${route.path[0]} known=${known} />`}
       </main>
     </div>`
 }
@@ -189,6 +189,18 @@ const ChooseOrganisation = ({ onChoose }: { onChoose: (org: string) => void }): 
     <${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${onChoose} />`
 }
 
-const NotFound = ({ known }: { known: Page[] }): VNode => html`
-  <${PageHead} title="There is no such page" />
+/** A page about the organisation that is looked at, as all but one are; where an operator looks at one that is not there, that is said instead. */
+const OfOrganisation = ({ name, children }: { name: string; children?: ComponentChildren }): VNode => {
+  const { org, me } = useSession()
+  // Of those that begin so, the one of exactly this id comes first.
+  const asked = new URLSearchParams({ prefix: org, limit: '1' })
+  const { answer } = useAnswer<'/v1/operator/organisations'>(
+    org === me.org_id || name === 'organisations' ? undefined : `/v1/operator/organisations?${asked}`,
+  )
+  if (!answer || answer.organisations[0]?.org === org) return html`${children}`
+  return html`<${PageHead} title=${`There is no organisation ${org}`} /><p>It was deleted, with all that was kept of it, or there never was one. Another one is chosen above.</p>`
+}
+
+const NotFound = ({ name, known }: { name: string | undefined; known: Page[] }): VNode => html`
+  <${PageHead} title=${pages.some((page) => page.name === name) ? 'Your key may not see this page' : 'There is no such page'} />
   <p>Your key shows you ${known.map(({ name, title }, index) => html`${index > 0 && ', '}<a href=${linkTo([name])}>${title}</a>`)}.</p>`

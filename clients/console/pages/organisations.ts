@@ -124,7 +124,10 @@ const Groups = ({ groups }: Pick<SystemAnswer, 'groups'>): VNode => {
 
 const behindIn = (topics: GroupState['topics']): string => {
   const behind = topics.filter(({ lag }) => lag > 0).sort((a, b) => b.lag - a.lag)
-  return behind.map(({ topic, lag }) => `${topic} ${count(lag)}`).join(', ') || `${count(topics.length)}, all read`
+  return (
+    behind.map(({ topic, lag }) => `${topic} ${count(lag)}`).join(', ') ||
+    `${topics.length === 1 ? '1 topic' : `${count(topics.length)} topics`}, all read`
+  )
 }
 
 const sizeOf = (number: number | null | undefined): string => (typeof number === 'number' ? bytes(number) : '–')

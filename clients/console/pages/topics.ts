@@ -6,7 +6,7 @@ import { may, useSession } from '../api/session.js'
 import { followShared } from '../api/shared-live.js'
 import { html } from '../components/html.js'
 import { LiveBadge, LiveReason } from '../components/live-state.js'
-import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../components/shown.js'
+import { Asking, Card, Empty, Json, Name, PageHead, Snippets, Table, When } from '../components/shown.js'
 import { count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
@@ -38,8 +38,8 @@ export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
     ${name && asked.answer && html`<p class="notice bad">There is no public topic ${name}.</p>`}
     ${
       asked.answer &&
-      html`<${Card}><${Table} label="Topics" head=${html`<th scope="col">Topic</th><th scope="col">What is on it</th><th scope="col">Key</th><th scope="col" class="number">Partitions</th><th scope="col">Kept</th>`}>
-      ${asked.answer.topics.map((each) => html`<tr key=${each.name}><td class="nowrap"><a class="mono" href=${linkTo(['topics', each.name])}>${each.name}</a></td><td class="text">${each.about}</td><td><code>${each.key}</code></td><td class="number">${each.partitions}</td><td class="text">${each.retention}</td></tr>`)}
+      html`<${Card}><${Table} label="Topics" isCards head=${html`<th scope="col">Topic</th><th scope="col">What is on it</th><th scope="col">Key</th><th scope="col" class="number">Partitions</th><th scope="col">Kept</th>`}>
+      ${asked.answer.topics.map((each) => html`<tr key=${each.name}><td><a class="mono" href=${linkTo(['topics', each.name])}>${each.name}</a></td><td class="text">${each.about}</td><td data-label="key"><${Name} text=${each.key} /></td><td class="number" data-label="partitions">${each.partitions}</td><td class="text" data-label="kept">${each.retention}</td></tr>`)}
     <//><//>`
     }`
 }

@@ -25,8 +25,8 @@ export const TypesPage = ({ query }: PageProps): VNode => {
       ${
         chosen
           ? html`<${TypeDetail} key=${chosen.type} type=${chosen} />`
-          : html`<${Card} title="All types"><${Table} label="All types" head=${html`<th scope="col">Type</th><th scope="col">What it is</th><th scope="col" class="number">Fields</th><th scope="col" class="number">In one request</th>`}>
-        ${types.map((type) => html`<tr key=${type.type}><td><a href=${linkTo(['types'], { type: type.type })}>${type.type}</a></td><td class="text">${type.about}</td><td class="number">${type.fields.length}</td><td class="number">${count(type.limit)}</td></tr>`)}
+          : html`<${Card} title="All types"><${Table} label="All types" isCards head=${html`<th scope="col">Type</th><th scope="col">What it is</th><th scope="col" class="number">Fields</th><th scope="col" class="number">In one request</th>`}>
+        ${types.map((type) => html`<tr key=${type.type}><td><a href=${linkTo(['types'], { type: type.type })}>${type.type}</a></td><td class="text">${type.about}</td><td class="number" data-label="fields">${type.fields.length}</td><td class="number" data-label="in one request">${count(type.limit)}</td></tr>`)}
       <//><//>`
       }
     </div>`
@@ -37,12 +37,12 @@ const TypeDetail = ({ type }: { type: TypeReference }): VNode => {
   return html`
   <${Card} title=${html`<code>${type.type}</code>`}>
     <p>${type.about} A record is known by <code>${type.id}</code>; one request carries up to ${count(type.limit)}.</p>
-    <${Table} label=${`Fields of ${type.type}`} head=${html`<th scope="col">Field</th><th scope="col">What it holds</th><th scope="col">Required</th><th scope="col">About</th>`}>
+    <${Table} label=${`Fields of ${type.type}`} isCards head=${html`<th scope="col">Field</th><th scope="col">What it holds</th><th scope="col">Required</th><th scope="col">About</th>`}>
       ${type.fields.map(
         (field) => html`<tr key=${field.name}>
         <td class="nowrap"><code>${field.name}</code><${Since} since=${field.since} /></td>
         <td class="text">${field.to ? html`id of <a href=${linkTo(['types'], { type: field.to })}>${field.to}</a>` : kindWords(field)}${limitWords(field) && html`<span class="soft small"> ${limitWords(field)}</span>`}</td>
-        <td>${field.required ? html`<strong>yes</strong>` : html`<span class="soft">no</span>`}</td>
+        <td data-label="required">${field.required ? html`<strong>yes</strong>` : html`<span class="soft">no</span>`}</td>
         <td class="text soft">${field.about}${field.of_person && html` <span class="small">(${field.of_person})</span>`}</td>
       </tr>`,
       )}

@@ -808,7 +808,7 @@ export interface KeyMade {
 
 export interface Audited {
   at: string
-  /** whose keys, limits or records they are */
+  /** the organisation that it concerns; `*`: every one */
   org: string
   action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'records_mended' | 'waiting_cancelled' | 'segment_set' | 'segment_dropped' | 'webhook_created' | 'webhook_changed' | 'webhook_deleted' | 'webhook_secret_rotated' | 'webhook_disabled' | 'person_exported' | 'erasure_asked' | 'erasure_ended' | 'retention_set' | 'retention_dropped'
   /** the id of the key, of the order, of the webhook or of the person, the organisation, the type of the records, or the name of the segment */
@@ -1568,7 +1568,7 @@ export interface Endpoints {
   }
   'GET /v1/operator/audit': {
     query: {
-      /** only what concerns this organisation */
+      /** only what concerns this organisation; `*`: what concerns every organisation, as a rule for how long records are kept */
       org?: string | undefined
       /** how many at most */
       limit?: number | undefined
@@ -1583,7 +1583,7 @@ export interface Endpoints {
   }
   'GET /v1/operator/audit/verification': {
     query: {
-      /** the organisation */
+      /** the organisation; `*`: what concerns every organisation, as a rule for how long records are kept */
       org: string
       /** a head that you noted before, and that has to be in the chain */
       head?: string | undefined

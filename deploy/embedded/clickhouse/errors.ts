@@ -11,9 +11,17 @@ export class ClickHouseError extends Error {
 
 export const refusal = (code: number, type: string, message: string) => new ClickHouseError(code, type, message)
 
-/** The failure that the engine threw; an error without a ClickHouse code is a fault of our own code. */
-export const toClickHouseError = (error: unknown): ClickHouseError => {
-  if (error instanceof ClickHouseError) return error
+/**
+ * The failure that the engine threw; an error without a ClickHouse code is a fault of our own code. The engine knows one user, `default`,
+ * under whose name it refuses: `user`, who has signed in, reads their own.
+ */
+export const toClickHouseError = (error: unknown, user = engineUser): ClickHouseError => {
+  const { code, type, message } = error instanceof ClickHouseError ? error : readError(error)
+  return refusal(code, type, message.startsWith(`${engineUser}: `) ? user + message.slice(engineUser.length) : message)
+}
+const engineUser = 'default'
+
+const readError = (error: unknown): ClickHouseError => {
   const text = error instanceof Error ? error.message : String(error)
   const found = /^Code: (\d+)\. DB::Exception: ([\s\S]*) \((\w+)\)\s*$/.exec(text)
   if (found === null) return refusal(1002, 'UNKNOWN_EXCEPTION', text)

@@ -78,7 +78,7 @@ export const readForm = async (asked: IncomingMessage, parameters: URLSearchPara
 }
 
 /** Analysts only read: `default` the rows of every organisation, others those of their own. Weir's own services are `weir`. */
-export type User = { mayWrite: boolean; org?: string; isMasked?: boolean }
+export type User = { name: string; mayWrite: boolean; org?: string; isMasked?: boolean }
 
 export type Passwords = { password: string; weirPassword: string }
 
@@ -90,12 +90,13 @@ export const identify = (
   logins: Pick<Logins, 'find'>,
 ): User => {
   const given = fromHeaders(headers) ?? fromAuthorization(headers.authorization) ?? fromParameters(parameters)
-  if (given.user === 'default' && isSame(given.password, passwords.password)) return { mayWrite: false }
-  if (given.user === 'weir' && isSame(given.password, passwords.weirPassword)) return { mayWrite: true }
-  const login = logins.find(given.user, given.password)
-  if (login) return { mayWrite: false, org: login.org, isMasked: login.masked }
+  const { user: name, password } = given
+  if (name === 'default' && isSame(password, passwords.password)) return { name, mayWrite: false }
+  if (name === 'weir' && isSame(password, passwords.weirPassword)) return { name, mayWrite: true }
+  const login = logins.find(name, password)
+  if (login) return { name, mayWrite: false, org: login.org, isMasked: login.masked }
   const problem = 'Authentication failed: password is incorrect, or there is no user with such name.'
-  throw refusal(516, 'AUTHENTICATION_FAILED', `${given.user}: ${problem}`)
+  throw refusal(516, 'AUTHENTICATION_FAILED', `${name}: ${problem}`)
 }
 
 type Credentials = { user: string; password: string }

@@ -8,7 +8,7 @@ import { changeLogins } from './analysts/change-logins.js'
 import type { Logins } from './analysts/logins.js'
 import { sendAnswer, sendError } from './answer.js'
 import { refusal, toClickHouseError } from './errors.js'
-import { identify, type Passwords, readForm, readRequest } from './request.js'
+import { identify, type Passwords, readForm, readRequest, type User } from './request.js'
 import type { createRunner } from './runner.js'
 
 type Dependencies = {
@@ -26,15 +26,16 @@ export const createClickHouseServer = ({ run, version, passwords, logins, host, 
   const ownNames = new Set(['localhost', hostname().toLowerCase(), host.toLowerCase()])
 
   const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
+    let user: User | undefined
     try {
-      const user = identify(asked.headers, parameters, passwords, logins)
+      user = identify(asked.headers, parameters, passwords, logins)
       const body = await readForm(asked, parameters)
       const request = readRequest(asked, parameters, user, goneSignal(response))
       response.setHeader('X-ClickHouse-Query-Id', request.queryId)
       response.setHeader('X-ClickHouse-Timezone', 'UTC')
       await sendAnswer(asked, response, request, await run(request, body))
     } catch (thrown) {
-      const error = toClickHouseError(thrown)
+      const error = toClickHouseError(thrown, user?.name)
       const queryId = response.getHeader('X-ClickHouse-Query-Id')
       log.debug({ code: error.code, type: error.type, queryId }, 'query failed')
       if (response.headersSent) response.destroy()

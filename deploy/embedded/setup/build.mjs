@@ -13,7 +13,7 @@ const stamp = join(dist, '.built-from')
 /** Compiles TypeScript into dist/, puts the console together there, and copies there the files that the code reads when it runs (SQL, pages, schemas). */
 export const build = {
   title: 'build',
-  seconds: 12,
+  seconds: 18,
   writes: [root, dist, next],
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== sourcesHash(),
   run: async (detail) => {

@@ -41,7 +41,7 @@ export const maven = {
 /** Fetches what pom.xml names: Kafka into .parts/kafka and the schema registry into .parts/registry. */
 export const jars = {
   title: 'Kafka and schema registry',
-  seconds: 25,
+  seconds: 60,
   writes: [partsDir, join(partsDir, 'kafka'), join(partsDir, 'registry')],
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== pomHash(),
   run: async (detail) => {

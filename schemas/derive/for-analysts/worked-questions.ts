@@ -14,6 +14,9 @@ export const questionsIn = (page: string): WorkedQuestion[] => {
     }))
 }
 
+/** Their views without the database: each of an organisation's two analysts has one of their own, in which the console's queries run. */
+const inOwnDatabase = (sql: string): string => sql.replaceAll(/\bweir\./g, '')
+
 /** They as the console's SQL page has them. */
 export const examplesFile = (page: string): string =>
   [
@@ -22,7 +25,9 @@ export const examplesFile = (page: string): string =>
     'export const examples = [',
     ...questionsIn(page).map(
       ({ question, sql }) =>
-        `  {\n    question: ${quoted(question)},\n    sql: \`${sql.trimEnd().replaceAll(/[\\`$]/g, '\\$&')}\`,\n  },`,
+        `  {\n    question: ${quoted(question)},\n    sql: \`${inOwnDatabase(sql)
+          .trimEnd()
+          .replaceAll(/[\\`$]/g, '\\$&')}\`,\n  },`,
     ),
     ']',
     '',

@@ -1,7 +1,7 @@
 import { manageKeys, readKeys } from '../../derive/scopes.js'
 import { answered, endpoint } from '../endpoint.js'
 import * as v from '../values.js'
-import { actor, notAnOrganisation, ofOrganisation, orgPattern } from './keys.js'
+import { actor, orgPattern } from './keys.js'
 
 // What was done with an organisation's keys, limits and records, and by whom.
 
@@ -31,7 +31,7 @@ export type AuditAction = (typeof auditActions)[number]
 
 const audited = v.named('Audited', {
   at: v.instant,
-  org: v.text('whose keys, limits or records they are'),
+  org: v.text('the organisation that it concerns; `*`: every one'),
   action: v.oneOf(auditActions),
   subject: v.text(
     'the id of the key, of the order, of the webhook or of the person, the organisation, the type of the records, or the name of the segment',
@@ -48,7 +48,11 @@ const answers = answered('A page.', v.object({ done: v.list(audited), next_curso
 export const auditProblems = ['changed', 'removed', 'forged', 'head_missing'] as const
 export type AuditProblem = (typeof auditProblems)[number]
 
-const named = v.text('the organisation', { pattern: orgPattern, refusal: notAnOrganisation })
+const whose = (about: string) =>
+  v.text(`${about}; \`*\`: what concerns every organisation, as a rule for how long records are kept`, {
+    pattern: `^\\*$|${orgPattern}`,
+    refusal: 'org must be the id of an organisation, or * for what concerns every one',
+  })
 const head = v.optional(
   v.text('a head that you noted before, and that has to be in the chain', {
     pattern: '^[0-9a-f]{64}$',
@@ -80,17 +84,17 @@ const aboutVerifying =
   'Each entry holds a hash of itself and of the entry before it, so that none can be changed or removed unnoticed. Note the `head` now and then: asked with it later, the answer also says whether the newest entries were cut off. How to check it without Weir: docs/operations.md.'
 
 export const listOwnAudit = endpoint('GET', '/v1/audit', 'list-own-audit', 'keys', {
-  summary: 'What was done with your keys, limits and records, and by whom; the newest first',
+  summary: 'What was done with your keys, limits, records and persons, and by whom; the newest first',
   scope: manageKeys,
   query: page,
   answers,
 })
 
 export const listAudit = endpoint('GET', '/v1/operator/audit', 'list-audit', 'operators', {
-  summary: 'What was done with keys, limits and records of organisations, and by whom; the newest first',
+  summary: 'What was done with keys, limits, records and persons of organisations, and by whom; the newest first',
   scope: readKeys,
   isForOperators: true,
-  query: { org: ofOrganisation('only what concerns this organisation'), ...page },
+  query: { org: v.optional(whose('only what concerns this organisation')), ...page },
   answers,
 })
 
@@ -107,6 +111,6 @@ export const verifyAudit = endpoint('GET', '/v1/operator/audit/verification', 'v
   about: aboutVerifying,
   scope: readKeys,
   isForOperators: true,
-  query: { org: named, head },
+  query: { org: whose('the organisation'), head },
   answers: verified,
 })

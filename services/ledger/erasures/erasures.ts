@@ -246,7 +246,7 @@ export const noteFound = (db: Database, found: ReadonlyMap<string, readonly Coun
 /** From here on the row names nobody. */
 export const endErasure = async (
   db: Database,
-  { erasureId, orgId, mode }: Erasure,
+  { erasureId, orgId, mode, isDryRun, askedBy }: Erasure,
   { report, signature }: { report: string; signature: string },
 ): Promise<void> => {
   await changedBy(
@@ -256,10 +256,14 @@ export const endErasure = async (
     where erasure_id = $1`,
     [erasureId, report, signature],
   )
-  // The audit of an organisation that was deleted went with it.
+  // By whoever asked for it. The audit of an organisation that was deleted went with it.
   if (mode !== 'organisation')
-    await noteAudit(db, commandLine, {
-      ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
-      details: { status: 'done' },
-    })
+    await noteAudit(
+      db,
+      { ...commandLine, actor: askedBy },
+      {
+        ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
+        details: { status: 'done', dry_run: isDryRun },
+      },
+    )
 }

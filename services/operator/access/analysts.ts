@@ -119,7 +119,7 @@ const execute = async ({ analyst, salt, statements, hash }: New, session: Sessio
         'The user default still reads the rows of every organisation without a password: set CLICKHOUSE_PASSWORD.',
       )
   }
-  await withUsers(session, addEmbedded, async (clickhouse) => {
+  const addOnServer = async (clickhouse: ClickHouse): Promise<void> => {
     const [createUser = '', ...rest] = statements
     await runAll(clickhouse, salt)
     await clickhouse.command(createUser)
@@ -130,7 +130,8 @@ const execute = async ({ analyst, salt, statements, hash }: New, session: Sessio
       await runAll(clickhouse, dropAnalystSql(session.catalogue, org, placementOf(clickhouse), masked))
       throw error
     }
-  })
+  }
+  await withUsers(session, addEmbedded, addOnServer, { ACCESS_ENTITY_ALREADY_EXISTS: () => isThere(analyst) })
 }
 
 const list = async (options: { json?: boolean }, session: Session): Promise<void> => {
@@ -245,6 +246,7 @@ const withUsers = <T>(
   session: Session,
   onEmbedded: (analysts: EmbeddedAnalysts, clickhouse: ClickHouse) => Promise<T>,
   onServer: (clickhouse: ClickHouse) => Promise<T>,
+  more: Words = {},
 ): Promise<T> =>
   session.withParts(
     ['clickhouse'],
@@ -257,7 +259,7 @@ const withUsers = <T>(
           'give it a directory for others (user_directories), or let --print show the SQL',
       )
     },
-    { requestTimeout: 30_000, words },
+    { requestTimeout: 30_000, words: { ...words, ...more } },
   )
 
 const words: Words = {
@@ -265,5 +267,4 @@ const words: Words = {
   ACCESS_DENIED: (address, reason) =>
     `ClickHouse at ${address} does not let this user manage others (${reason}): ` +
     'name one with access management in CLICKHOUSE_URL, or let --print show the SQL',
-  ACCESS_ENTITY_ALREADY_EXISTS: () => isThere,
 }

@@ -21,7 +21,7 @@ export const embeddedAnalysts = (clickhouseUrl: string) => {
     list: async () => (await insist(await ask('GET'))) as Analyst[],
     add: async (who: Who, passwordSha256: string): Promise<void> => {
       const answer = await ask('PUT', { ...parametersOf(who), password_sha256: passwordSha256 })
-      if (answer.status === 409) throw new OperatorError(isThere)
+      if (answer.status === 409) throw new OperatorError(isThere(who))
       await insist(answer)
     },
     drop: async (who: Who): Promise<void> => {
@@ -36,4 +36,5 @@ type Who = Pick<Analyst, 'org' | 'masked'>
 
 const parametersOf = ({ org, masked }: Who): Record<string, string> => ({ org, ...(masked && { masked: '1' }) })
 
-export const isThere = 'this analyst is there already: "weir analysts drop" takes the user away first'
+export const isThere = ({ org, masked }: Who): string =>
+  `this analyst is there already: "weir analysts drop --org ${org}${masked ? ' --masked' : ''}" takes the user away first`

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { type Audit, listAudit } from '#ledger/audit.js'
 import { type AuditChain, asVerification, exportAudit, verifyAudit, verifyAudits } from '#ledger/audit-chain.js'
+import { everybody } from '#ledger/erasures/record-retention.js'
+import { hasOrg } from '#ledger/organisations.js'
 import { reasonOf } from '#platform/health/health.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import type { AuditProblem } from '#schemas/endpoints/access/audit.js'
@@ -12,13 +14,13 @@ import { toDistance, toTable } from '../command/table.js'
 type ListOptions = { org?: string; limit: string; json?: boolean }
 type VerifyOptions = { org?: string; head?: string; json?: boolean }
 
-/** What was done with keys, limits and records: to look at, to check, and to hand to somebody who checks it. */
+/** What was done for organisations: to look at, to check, and to hand to somebody who checks it. */
 export const addAudit = (program: Command, session: Session): void => {
   const audit = program.command('audit').description('what was done and by whom: list it, verify it, export it')
   audit
     .command('list')
-    .description('show what was done with keys, limits and records, the newest first')
-    .option('--org <id>', 'only what concerns one organisation')
+    .description('show what was done with keys, limits, records and persons, the newest first')
+    .option('--org <id>', 'only what concerns one organisation; with "*" what concerns every one')
     .option('--limit <number>', 'how many entries', '50')
     .option('--json', 'one line for each: at, org, action, subject, actor, request_id, details, chain, redacted')
     .addHelpText('after', examples('audit list --org acme', 'audit list --limit 500 --json'))
@@ -46,7 +48,7 @@ Exit code: 0 all chains hold, 1 one does not, 2 that could not be found out.`
 
 const list = async ({ org, limit, json }: ListOptions, session: Session): Promise<void> => {
   const part = { most: readCount(limit, '--limit takes a whole number from 1 on', 1) }
-  const found = await session.withParts(['pool'], ({ pool }) => listAudit(pool, org ? readOrg(org) : null, part))
+  const found = await session.withParts(['pool'], ({ pool }) => listAudit(pool, org ? readWhose(org) : null, part))
   if (json) {
     for (const entry of found) session.print(JSON.stringify(asLine(entry)))
     return
@@ -58,7 +60,10 @@ const list = async ({ org, limit, json }: ListOptions, session: Session): Promis
       [
         { title: 'WHEN', cell: ({ at }) => toDistance(at, now) },
         { title: 'ORG', cell: ({ org }) => org },
-        { title: 'WHAT', cell: ({ action }) => action },
+        {
+          title: 'WHAT',
+          cell: ({ action, details }) => ('dry_run' in details && details.dry_run ? `${action}, dry run` : action),
+        },
         { title: 'OF', cell: ({ subject }) => subject, wraps: true },
         { title: 'BY', cell: ({ by }) => by.name ?? by.actor, wraps: true },
         { title: 'CHAIN', cell: ({ chain }) => chain.slice(0, 12) },
@@ -68,6 +73,8 @@ const list = async ({ org, limit, json }: ListOptions, session: Session): Promis
     ),
   )
 }
+
+const readWhose = (given: string): string => (given === everybody ? given : readOrg(given))
 
 const asLine = ({ at, org, action, subject, by, requestId, details, chain, redacted }: Audit) => ({
   ...{ at, org, action, subject, actor: by.actor, request_id: requestId, details, chain, redacted },
@@ -89,11 +96,15 @@ const verify = async (options: VerifyOptions, session: Session): Promise<void> =
 const readChains = async ({ org, head }: VerifyOptions, session: Session): Promise<AuditChain[]> => {
   if (head !== undefined && (org === undefined || !/^[0-9a-f]{64}$/.test(head)))
     throw new OperatorError('--head takes a hash of 64 hexadecimal digits, and --org the organisation whose it is', 2)
-  const named = org === undefined ? undefined : readOrg(org)
+  const named = org === undefined ? undefined : readWhose(org)
   try {
-    return await session.withParts(['pool'], async ({ pool }) =>
-      named === undefined ? verifyAudits(pool) : [await verifyAudit(pool, named, head)],
-    )
+    return await session.withParts(['pool'], async ({ pool }) => {
+      if (named === undefined) return verifyAudits(pool)
+      const chain = await verifyAudit(pool, named, head)
+      if (chain.entries === 0 && named !== everybody && !(await hasOrg(pool, named)))
+        throw new OperatorError(`there is no organisation ${named}; the audit of one that was deleted went with it`)
+      return [chain]
+    })
   } catch (error) {
     throw new OperatorError(`it cannot be said whether the audit holds: ${reasonOf(error)}`, 2)
   }
@@ -106,7 +117,7 @@ const inWords = ({ org, entries, redacted, from, head, problem }: AuditChain): s
   }
   if (!from) return `${org}: nothing was done yet, or all of it is too old`
   const taken = redacted > 0 ? `, of ${redacted} of which the id of an erased person was taken out` : ''
-  return `${org}: holds, ${entries} entries since ${from.toISOString()}${taken}\n  head ${head}`
+  return `${org}: holds, ${entries} ${entries === 1 ? 'entry' : 'entries'} since ${from.toISOString()}${taken}\n  head ${head}`
 }
 
 const problems: Readonly<Record<AuditProblem, string>> = {
@@ -121,6 +132,6 @@ const exportAll = ({ org }: { org: string }, session: Session): Promise<void> =>
     inTransaction(pool, async (connection) => {
       // All of it as of one moment: what is pruned meanwhile would leave a gap.
       await connection.query('set transaction isolation level repeatable read, read only')
-      for await (const entry of exportAudit(connection, readOrg(org))) session.print(JSON.stringify(entry))
+      for await (const entry of exportAudit(connection, readWhose(org))) session.print(JSON.stringify(entry))
     }),
   )

@@ -18,9 +18,11 @@ export const prove = async (erasureId: string, options: Options, session: Sessio
     const { erasure, proof, written } = await read(erasureId, session)
     if (options.out !== undefined) await writeNew(options.out, `${JSON.stringify(written, null, 2)}\n`)
     if (options.json) session.print(JSON.stringify({ erasure_id: erasureId, left: proof.left, ...written }))
-    else session.print([...inWords(proof), ...(options.out === undefined ? ['', asText(written)] : [])].join('\n'))
+    else session.print(inWords(proof).join('\n'))
     if (options.out !== undefined)
       session.note(`${options.out}: signed; "weir erasures check ${options.out}" checks it anywhere`)
+    else if (!options.json)
+      session.note('With --out <file> the signed proof of this is written to a file, with --json it is shown.')
     if (proof.left.length === 0) return
     session.note(nextStep(erasure))
     session.endWith(1)
@@ -60,9 +62,6 @@ const writeNew = async (file: string, text: string): Promise<void> => {
     throw fileIsThere(file)
   }
 }
-
-const asText = ({ report, signature, public_key }: WrittenProof): string =>
-  `report     ${report}\nsignature  ${signature}\n${public_key.trim()}`
 
 const nextStep = ({ erasureId, orgId, mode, afterwards, status }: Erasure): string => {
   if (status === 'running') return `It still runs: "weir erasures show ${erasureId}" says how far it is.`

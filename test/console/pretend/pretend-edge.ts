@@ -571,6 +571,9 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     sql,
     webhooks,
     persons,
+    /** What an operator does for every organisation. */
+    noteForAll: (action: string, subject: string, details: object) =>
+      note(callers.get(keys.operator) as Caller, '*', action, subject, details),
     servedFiles,
     streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,

@@ -35,7 +35,7 @@ const documentOf = () => ({
         additionalProperties: false,
         required: ['id'],
         properties: {
-          id: { type: 'string', maxLength: 10 },
+          id: { type: 'string', maxLength: 10, pattern: '^[a-z]+$' },
           colour: { type: 'string', enum: ['red', 'green'] },
           note: { type: ['string', 'null'] },
           parts: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
@@ -165,6 +165,11 @@ it.each<[string, string | undefined, (document: Case) => void]>([
     'a wider type of a request',
     'POST /things: the body (application/json).id was string and is string or integer',
     (d) => Object.assign(thing(d).properties.id ?? {}, { type: ['string', 'integer'] }),
+  ],
+  [
+    'an alternative in a pattern',
+    'POST /things: the body (application/json).id may match ^\\*$, too',
+    (d) => Object.assign(thing(d).properties.id ?? {}, { pattern: '^\\*$|^[a-z]+$' }),
   ],
   [
     'a required field that is now optional',

@@ -38,7 +38,7 @@ const OneSegment = ({ rows, conditions, chosen, query }: OneSegmentProps): VNode
       <${Members} key=${segment} segment=${segment} />
     </div>
     ${condition && html`<p class="small">Who is in it: <code>${condition}</code></p>`}
-    <${Chart} title="Customers in it" unit="customers" kind="bars" hasTable=${false} at=${days.map(secondsOf)} lines=${[{ label: segment, colour: 'first', values }]} />`
+    <${Chart} title="In it, day by day" unit="customers" kind="bars" hasTable=${false} at=${days.map(secondsOf)} lines=${[{ label: segment, colour: 'first', values }]} />`
 }
 
 const Members = ({ segment }: { segment: string }): VNode => {

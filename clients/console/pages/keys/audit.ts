@@ -11,8 +11,10 @@ import { actorWords } from './lists.js'
 
 /** What was done with an organisation's keys, limits and records, and by whom. */
 export const AuditPage = ({ query }: PageProps): VNode => {
-  const { org, me } = useSession()
+  const { org: chosen, me } = useSession()
   const cursor = query.get('cursor')
+  const isOfAll = me.is_operator && query.get('of') === 'all'
+  const [org, of] = isOfAll ? ['*', 'all'] : [chosen, '']
   const base = me.is_operator ? '/v1/operator/audit' : '/v1/audit'
   const verified = useAnswer<'/v1/audit/verification'>(
     cursor ? undefined : `${base}/verification${me.is_operator ? `?${new URLSearchParams({ org })}` : ''}`,
@@ -22,11 +24,13 @@ export const AuditPage = ({ query }: PageProps): VNode => {
   )
   const done = asked.answer?.done
   return html`
-    <${PageHead} title="What was done" about=${html`With keys, limits, retries, mended and waiting records of <strong>${org}</strong>; newest first.`} />
+    <${PageHead} title="What was done" about=${html`Keys, limits, retries, mended and waiting records, segments, webhooks, exports and erasures of persons, and rules for how long records are kept: ${isOfAll ? 'what concerns every organisation' : html`those of <strong>${org}</strong>`}, the newest first.`}>
+      ${me.is_operator && html`<a class="button" href=${linkTo(['audit'], { of: isOfAll ? '' : 'all' })}>${isOfAll ? `Of ${chosen}` : 'Of every organisation'}</a>`}
+    <//>
     ${verified.answer && !cursor && html`<${Chain} ...${verified.answer} />`}
     ${verified.problem && html`<p class="notice bad" role="alert">Whether the chain holds cannot be said: ${verified.problem}</p>`}
     <${Asking} ...${asked} has=${done !== undefined} />
-    ${done?.length === 0 && html`<${Empty} title="Nothing was done yet." ><p>Keys that were made before this was kept are not listed.</p><//>`}
+    ${done?.length === 0 && html`<${Empty} title="Nothing was done yet.">${!isOfAll && html`<p>Keys that were made before this was kept are not listed.</p>`}<//>`}
     ${
       done &&
       done.length > 0 &&
@@ -43,7 +47,7 @@ export const AuditPage = ({ query }: PageProps): VNode => {
       <//>
     <//>`
     }
-    <${Pager} path=${['audit']} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
+    <${Pager} path=${['audit']} query=${{ of }} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
 }
 
 /** Whether all that is listed still stands as it was written. */
@@ -96,7 +100,7 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
     case 'erasure_asked':
       return html`Erasure ${id} asked for: ${rest.mode}${rest.dry_run ? ', only counting' : ''}`
     case 'erasure_ended':
-      return html`Erasure ${id} ended: ${rest.status}`
+      return html`Erasure ${id} ended: ${rest.status}${rest.dry_run ? ', only counted' : ''}`
     case 'retention_set':
       return `Records of ${subject} are kept for ${rest.keep}`
     case 'retention_dropped':

@@ -2,9 +2,8 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Erasure, ErasureWithProof } from '../../../typescript/src/endpoints.js'
 import { useSession, wordsOf } from '../../api/session.js'
-import { Copyable } from '../../components/copy.js'
 import { html } from '../../components/html.js'
-import { Asking, Badge, Card, Empty, Table, When } from '../../components/shown.js'
+import { Asking, Badge, Card, Copyable, Empty, Name, Table, When } from '../../components/shown.js'
 import { count, sentence } from '../../components/words.js'
 import type { PageAnswer } from '../../frame/use-answer.js'
 import { save } from '../../rows/refused-file.js'
@@ -27,10 +26,14 @@ export const totalOf = (found: Counts): string => {
   return sum === 1 ? '1 message or row names' : `${count(sum)} messages and rows in ${placesOf(found)} name`
 }
 
-type ListProps = Omit<PageAnswer<unknown>, 'answer'> & { erasures: Erasure[] | undefined }
+type ListProps = Omit<PageAnswer<unknown>, 'answer'> & {
+  erasures: Erasure[] | undefined
+  /** Whether one can be asked for on this page. */
+  hasForm: boolean
+}
 
 /** Erasures, the newest first, with how far each is; its proof, once it is done. */
-export const ErasureList = ({ erasures, ...asked }: ListProps): VNode => {
+export const ErasureList = ({ erasures, hasForm, ...asked }: ListProps): VNode => {
   const { ask, org } = useSession()
   const [problem, setProblem] = useState<string>()
   const saveProof = async ({ erasure_id }: Erasure) => {
@@ -49,7 +52,7 @@ export const ErasureList = ({ erasures, ...asked }: ListProps): VNode => {
   return html`<${Card} title="Erasures">
     <${Asking} ...${asked} has=${erasures !== undefined} />
     ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}
-    ${erasures?.length === 0 && html`<${Empty} title="Nobody was to be forgotten yet." command=${`weir erasures create --org ${org} --person <id> --mode erase --dry-run --wait`}><p>Ask for it above, <a href="/docs#/persons/create-erasure">over HTTP</a>, or have an operator do it:</p><//>`}
+    ${erasures?.length === 0 && html`<${Empty} title="Nobody was to be forgotten yet." command=${`weir erasures create --org ${org} --person <id> --mode erase --dry-run --wait`}><p>Ask for it ${hasForm ? html`above, <a href="/docs#/persons/create-erasure">over HTTP</a>, or have an operator do it:` : 'with a key of theirs, or on the server:'}</p><//>`}
     ${
       erasures &&
       erasures.length > 0 &&
@@ -78,5 +81,5 @@ const ErasureState = ({ of: { status, step, problem, ended_at } }: { of: Erasure
 const Found = ({ of: { found } }: { of: Erasure }): VNode => {
   if (found === null) return html`<span class="soft">not counted yet</span>`
   if (found.length === 0) return html`<span class="soft">nothing</span>`
-  return html`<details><summary class="nowrap">${count(sumOf(found))} in ${placesOf(found)}</summary><ul>${found.map(({ where, count: number }) => html`<li key=${where}><code>${where}</code> ${count(number)}</li>`)}</ul></details>`
+  return html`<details><summary class="nowrap">${count(sumOf(found))} in ${placesOf(found)}</summary><ul class="plain">${found.map(({ where, count: number }) => html`<li key=${where}><${Name} text=${where} /> ${count(number)}</li>`)}</ul></details>`
 }

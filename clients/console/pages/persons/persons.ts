@@ -43,5 +43,5 @@ export const PersonsPage = (): VNode => {
     </div>`
         : html`<${Card} title="Another organisation"><p>What another organisation keeps about a person is exported, and forgotten, with a key of theirs, or by <code>weir persons export</code> and <code>weir erasures</code> on the server.</p><//>`
     }
-    ${mayErase && html`<${ErasureList} ...${asked} erasures=${erasures} />`}`
+    ${mayErase && html`<${ErasureList} ...${asked} erasures=${erasures} hasForm=${isOwn} />`}`
 }

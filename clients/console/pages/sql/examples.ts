@@ -5,7 +5,7 @@ export const examples = [
     question: 'How did sales develop by week and region?',
     sql: `select toStartOfWeek(day, 1) as week, region, sum(transactions) as transactions, sum(amount) as amount,
   round(amount / transactions, 2) as basket
-from weir.sales_by_day
+from sales_by_day
 where org_id = 'demo'
 group by week, region
 order by week, region`,
@@ -15,20 +15,20 @@ order by week, region`,
     sql: `select ifNull(name, 'no offer') as offer, count() as new_customers, sum(amount) as first_amount
 from (
   select offer_id, amount_exact as amount
-  from weir.transactions
+  from transactions
   where org_id = 'demo' and student_id is not null
   order by ifNull(created, accepted_at), transaction_id
   limit 1 by student_id
 ) as firsts
-left join (select offer_id, toNullable(name) as name from weir.offers where org_id = 'demo') as offers using (offer_id)
+left join (select offer_id, toNullable(name) as name from offers where org_id = 'demo') as offers using (offer_id)
 group by offer
 order by new_customers desc, offer`,
   },
   {
     question: 'Who is at risk, and bought most?',
     sql: `select customer_id, region, recency_days, frequency, monetary, length(favourite_shops) as favourites
-from weir.customer_segments
-join weir.customers_overview using (org_id, customer_id)
+from customer_segments
+join customers_overview using (org_id, customer_id)
 where org_id = 'demo' and segment = 'at risk'
 order by monetary desc
 limit 20`,
@@ -38,7 +38,7 @@ limit 20`,
     sql: `select item_type, platform, recommended, recommended_bought, others, others_bought,
   round(lift, 2) as lift, round(lift_low, 2) as low, round(lift_high, 2) as high,
   multiIf(lift is null, 'too few', lift_low > 1, 'more', lift_high < 1, 'fewer', 'cannot be told') as purchases
-from weir.recommendation_lift
+from recommendation_lift
 where org_id = 'demo' and within_days = 7 and recommended > 0
 order by recommended desc, item_type, platform`,
   },
@@ -46,8 +46,8 @@ order by recommended desc, item_type, platform`,
     question: 'Which shops are viewed and not bought in?',
     sql: `select name, sum(viewed) as viewed, sum(went_to_offer) as went_to_offer, sum(bought_at_all) as bought,
   round(bought / viewed, 2) as share
-from weir.funnel
-join weir.shops using (org_id, shop_id)
+from funnel
+join shops using (org_id, shop_id)
 where org_id = 'demo'
 group by shop_id, name
 order by share, viewed desc
@@ -57,7 +57,7 @@ limit 20`,
     question: 'How many customers come back in the months after their first purchase?',
     sql: `select cohort, any(customers) as customers, maxIf(retention, month = 1) as month_1, maxIf(retention, month = 2) as month_2,
   maxIf(retention, month = 3) as month_3
-from weir.cohorts
+from cohorts
 where org_id = 'demo'
 group by cohort
 order by cohort`,
@@ -65,7 +65,7 @@ order by cohort`,
   {
     question: 'What was refused this week, and why?',
     sql: `select type, problem.code as code, problem.field as field, count() as refused, any(problem.message) as example
-from weir.rejections
+from rejections
 array join problems as problem
 where org_id = 'demo' and rejected_at >= toStartOfWeek(now(), 1)
 group by type, code, field
@@ -74,8 +74,8 @@ order by refused desc`,
   {
     question: 'What did a customer look like a month ago?',
     sql: `select customer_id, before.region as region_then, ifNull(today.region, 'deleted') as region_now
-from weir.customers_as_of(at = '2026-03-01 00:00:00') as before
-left join (select org_id, customer_id, toNullable(region) as region from weir.customers) as today using (org_id, customer_id)
+from customers_as_of(at = '2026-03-01 00:00:00') as before
+left join (select org_id, customer_id, toNullable(region) as region from customers) as today using (org_id, customer_id)
 where org_id = 'demo' and region_now != region_then
 order by customer_id`,
   },
@@ -85,9 +85,9 @@ order by customer_id`,
 from (
   select customer_id, max(moment = 1) as earlier, max(moment = 2) as later
   from (
-    select customer_id, 1 as moment from weir.segment_members(name = 'at risk', at = '2026-03-15') where org_id = 'demo'
+    select customer_id, 1 as moment from segment_members(name = 'at risk', at = '2026-03-15') where org_id = 'demo'
     union all
-    select customer_id, 2 as moment from weir.segment_members(name = 'at risk', at = '2026-04-05') where org_id = 'demo'
+    select customer_id, 2 as moment from segment_members(name = 'at risk', at = '2026-04-05') where org_id = 'demo'
   )
   group by customer_id
 )`,
@@ -95,8 +95,8 @@ from (
   {
     question: 'How much was it to the cent?',
     sql: `select name as shop, sum(amount_exact) as exact, sum(toDecimal64(amount, 2)) as cut_off
-from weir.transactions
-join weir.shops using (org_id, shop_id)
+from transactions
+join shops using (org_id, shop_id)
 where org_id = 'demo'
 group by shop
 order by shop`,

@@ -84,7 +84,7 @@ export const SqlPage = ({ query }: PageProps): VNode => {
   if (me.is_operator && session.org !== me.org_id)
     return html`<${PageHead} title="SQL" /><${Empty} title=${`Queries are run for ${me.org_id}, the organisation of your key.`}><p>Choose it above, or sign in with a key of ${session.org}.</p><//>`
   return html`
-    <${PageHead} title="SQL" about=${html`Queries of your own on the rows of ${me.org_id}, run as <code>analyst_${me.org_id}</code>.`} />
+    <${PageHead} title="SQL" about=${html`Queries of your own on the rows of ${me.org_id}, run in ClickHouse as the analyst whose password you give.`} />
     <div class="sql">
       <div>
         ${!hasPassword && html`<${Password} org=${me.org_id} onKept=${() => setHasPassword(true)} />`}
@@ -122,7 +122,7 @@ const Password = ({ org, onKept }: { org: string; onKept: () => void }): VNode =
     else setWrong(true)
   }
   return html`<${Card} title="The password of your analyst">
-    <p>Queries are run in ClickHouse as the user <code>analyst_${org}</code>, who reads the rows of ${org} and nothing else. An operator makes this user, and its password, with <code>weir analysts create --org ${org}</code>.</p>
+    <p>Queries are run in ClickHouse as the user <code>analyst_${org}</code>, who reads the rows of ${org} and nothing else, or as <code>analyst_${org}_masked</code>, who sees nothing personal either: the password says which. An operator makes such a user, and its password, with <code>weir analysts create --org ${org}</code>, for the other one with <code>--masked</code>.</p>
     <form class="row" onSubmit=${keep}>
       <label>Password <input type="password" name="password" required autocomplete="off" maxlength="200" /></label>
       <button type="submit">Use it</button>

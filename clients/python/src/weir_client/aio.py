@@ -315,7 +315,7 @@ class Keys(_Part):
 
 class Audit(_Part):
     def list(self, *, page_size: Optional[int] = None) -> AsyncIterator[Json]:
-        """What was done with your keys, limits and records, and by whom; the newest first."""
+        """What was done with your keys, limits, records and persons, and by whom; the newest first."""
         return self._list("/v1/audit", "done", None, page_size)
 
     async def verify(self, head: Optional[str] = None) -> Json:

@@ -17,6 +17,13 @@ describe('what goes back to the client', () => {
     )
   })
 
+  it('names who has signed in, where the engine names its one user', () => {
+    const denied = new Error('Code: 497. DB::Exception: default: Not enough privileges. (ACCESS_DENIED)')
+    const readBy = (user?: string) => toClickHouseError(toClickHouseError(denied), user).message
+    expect(readBy('analyst_acme_masked')).toBe('analyst_acme_masked: Not enough privileges.')
+    expect(readBy()).toBe('default: Not enough privileges.')
+  })
+
   it.each([
     [60, 404],
     [62, 400],

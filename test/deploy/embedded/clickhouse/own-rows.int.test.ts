@@ -124,6 +124,11 @@ describe('an analyst of one organisation', () => {
     expect(await ask('select count() from weir.loose')).toEqual({ status: 200, text: '0\n' })
   })
 
+  it('is refused under the own name', async () => {
+    const { text } = await ask('drop table weir.shops_log')
+    expect(text).toContain('DB::Exception: analyst_acme: Cannot execute query in readonly mode')
+  })
+
   it('may look up tables and columns, as tools do', async () => {
     const { text } = await ask("select name from system.tables where database = 'weir' and name = 'shops'")
     expect(text).toBe('shops\n')

@@ -87,7 +87,7 @@ it('makes a user who sees one organisation only, on a server and on the embedded
     }
     await expect(analyst.command(`insert into weir.tags_log (org_id) values ('acme')`)).rejects.toThrow()
     await expect(analyst.query('select * from system.users')).rejects.toThrow()
-    expect((await weir('create', '--org', 'acme')).stderr).toContain('is there already')
+    expect((await weir('create', '--org', 'acme')).stderr).toContain('analysts drop --org acme" takes')
     const everybody = `select distinct org_id from weir.tags where org_id in ('acme', 'other') order by org_id`
     expect(await clickhouse.query(everybody)).toEqual([{ org_id: 'acme' }, { org_id: 'other' }])
   } finally {

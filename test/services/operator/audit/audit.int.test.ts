@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { commandLine, noteAudit } from '#ledger/audit.js'
+import { createOrg } from '#ledger/organisations.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { runWeir } from '../../../support/run-weir.js'
 
@@ -15,6 +16,16 @@ it('lists, verifies and exports what was done, and says by its exit code what wa
   const listed = list.stdout.split('\n').map((line) => JSON.parse(line))
   expect(listed).toMatchObject([{ subject: 'k3', actor: 'weir command', redacted: false }, { subject: 'k2' }])
   expect((await audit('list')).stdout).toMatch(/WHEN +ORG +WHAT +OF +BY +CHAIN\n.* other +key_revoked +k4 /)
+
+  await noteAudit(pool, commandLine, {
+    ...{ org: '*', action: 'retention_set', subject: 'shops', details: { keep: '30d' } },
+  })
+  expect((await audit('list', '--org', '*', '--json')).stdout).toContain('"action":"retention_set"')
+  expect((await audit('verify', '--org', '*')).stdout).toMatch(/^\*: holds, 1 entry since/)
+  await noteAudit(pool, commandLine, {
+    ...{ org: 'dry', action: 'erasure_asked', subject: 'e1', details: { mode: 'erase', dry_run: true } },
+  })
+  expect((await audit('list', '--org', 'dry')).stdout).toContain(' erasure_asked, dry run ')
 
   const verified = await audit('verify', '--org', 'acme', '--json')
   const { head } = JSON.parse(verified.stdout)
@@ -33,13 +44,20 @@ it('lists, verifies and exports what was done, and says by its exit code what wa
     exitCode: 1,
   })
   const all = await audit('verify')
-  expect(all.stdout).toMatch(/^other: does not hold\. An entry is not what it was .*\n1 of 2 chains hold$/)
+  expect(all.stdout).toMatch(/^other: does not hold\. An entry is not what it was .*\n3 of 4 chains hold$/)
   expect(all.exitCode).toBe(1)
 })
 
 it('says what cannot be found out', async () => {
   expect(await audit('verify', '--head', '0'.repeat(64))).toMatchObject({ exitCode: 2 })
   expect(await audit('verify', '--org', 'acme', '--head', 'x')).toMatchObject({ exitCode: 2 })
+  expect(await audit('verify', '--org', 'nobody')).toMatchObject({
+    ...{ stderr: expect.stringContaining('there is no organisation nobody'), exitCode: 2 },
+  })
+  await createOrg(pool, 'silent')
+  expect(await audit('verify', '--org', 'silent')).toMatchObject({
+    ...{ stdout: 'silent: nothing was done yet, or all of it is too old', exitCode: 0 },
+  })
   const away = await runWeir(['audit', 'verify'], { POSTGRES_URL: 'postgresql://nobody@127.0.0.1:1/none' })
   expect(away).toMatchObject({ stderr: expect.stringContaining('it cannot be said'), exitCode: 2 })
 })

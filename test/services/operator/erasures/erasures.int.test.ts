@@ -171,6 +171,9 @@ describe('weir erasures prove', () => {
     expect(JSON.parse(left.stdout).left).toContainEqual({ where: 'weir.customers_log', count: expect.any(Number) })
     expect(left.stdout).not.toContain(person)
     expect(left.stderr).toContain('It still runs')
+    const inWords = await weir('prove', erasureId)
+    expect(inWords.stdout).not.toMatch(/signature|PUBLIC KEY/)
+    expect(inWords.stderr).toContain('With --out <file> the signed proof')
 
     for (const table of ['customers_log', 'customers_current'])
       await clickhouse.command(`alter table weir.${table} delete where org_id = '${org}' settings mutations_sync = 2`)

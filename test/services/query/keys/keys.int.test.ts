@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { commandLine } from '#ledger/audit.js'
+import { commandLine, noteAudit } from '#ledger/audit.js'
 import { issueKey, type NewKey, revokeKey } from '#ledger/keys.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { createKeyActions } from '#query/keys/actions.js'
@@ -90,6 +90,18 @@ it('makes, names, rotates and revokes keys of its organisation, and shows who di
   expect(all.body.done).toMatchObject([{ org: 'acme', by: { kind: 'operator', key_id: operator } }])
   const next = await ask('GET', `/v1/operator/audit?org=acme&limit=3&cursor=${all.body.next_cursor}`, operator)
   expect(next.body.done.map(({ subject }: { subject: string }) => subject)).toEqual([second, id, id])
+})
+
+it('shows an operator, and nobody else, what concerns every organisation', async () => {
+  await noteAudit(pool, commandLine, { org: '*', action: 'retention_set', subject: 'shops', details: { keep: '30d' } })
+  const list = await ask('GET', '/v1/operator/audit?org=*', operator)
+  expect(list.body.done).toMatchObject([{ org: '*', action: 'retention_set', subject: 'shops' }])
+  expect((await ask('GET', '/v1/operator/audit/verification?org=*', operator)).body).toMatchObject({
+    ...{ holds: true, entries: 1 },
+  })
+  expect((await ask('GET', '/v1/operator/audit?org=**', operator)).status).toBe(400)
+  expect((await ask('GET', '/v1/operator/audit?org=*', chief)).status).toBe(403)
+  expect(JSON.stringify((await ask('GET', '/v1/audit', chief)).body)).not.toContain('retention_set')
 })
 
 it.each([

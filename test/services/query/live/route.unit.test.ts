@@ -130,6 +130,18 @@ it('gives back the streams of clients that leave before these open', async () =>
   expect(four.map(({ answer }) => answer.status)).toEqual([200, 200, 200, 200])
 })
 
+it('logs nothing strange about a client that leaves', async () => {
+  const { url, app, lines } = await startedEdge()
+  const stream = await listen(url)
+  await eventually(() => expect(stream.events).toHaveLength(1))
+  stream.close()
+  const connections = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)))
+  await eventually(async () => expect(await connections()).toBe(0))
+  await fetch(`${url}/v1/me`, { headers: { authorization: 'Bearer acme-key' } })
+  await eventually(() => expect(lines.at(-1)?.msg).toBe('request answered'))
+  expect(lines.slice(1)).toHaveLength(1)
+})
+
 it('needs the scope, and lets a key have four streams', async () => {
   const { url, send } = await startedEdge()
   expect((await send('GET', '/v1/live', undefined, { authorization: 'Bearer shops-key' })).status).toBe(403)

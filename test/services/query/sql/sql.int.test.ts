@@ -6,6 +6,7 @@ import { createClickHouseAs } from '#platform/clickhouse-as.js'
 import { createReads } from '#query/reads.js'
 import { createAskAnalyst } from '#query/sql/ask-analyst.js'
 import { createSavedQueries } from '#query/sql/saved-queries.js'
+import { examples } from '../../../../clients/console/pages/sql/examples.js'
 import { fill, smallWorld } from '../../../schemas/marts/small-world.js'
 import { eventually } from '../../../support/eventually.js'
 import { makeTables } from '../../../support/make-tables.js'
@@ -27,7 +28,7 @@ const edge = createEdge({
   savedQueries: createSavedQueries(pool),
 })
 const { app, send, callers, lines } = edge
-let [password, url] = ['', '']
+let [password, masked, url] = ['', '', '']
 
 const weir = (...words: string[]) => runWeir(['analysts', ...words], { POSTGRES_URL, CLICKHOUSE_URL })
 
@@ -37,6 +38,7 @@ beforeAll(async () => {
   await fill(clickhouse, other, smallWorld)
   for (const each of [org, other]) await createOrg(pool, each)
   password = JSON.parse((await weir('create', '--org', org, '--json')).stdout).password
+  masked = JSON.parse((await weir('create', '--org', org, '--masked', '--json')).stdout).password
   callers.set('own-key', { orgId: org, keyId: 'k-own', scopes: ['analytics:read'] })
   callers.set('other-key', { orgId: other, keyId: 'k-other', scopes: null })
   callers.set('narrow-key', { orgId: org, keyId: 'k-narrow', scopes: ['shops:write'] })
@@ -44,6 +46,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await weir('drop', '--org', org)
+  await weir('drop', '--org', org, '--masked')
   await app.close()
   await forAnalysts.close()
   await clickhouse.close()
@@ -92,6 +95,14 @@ describe('a query', () => {
     ])
       expect((await sql(query)).body.rows, query).toEqual([['2']])
     expect((await sql('show tables')).body.rows.length).toBeGreaterThan(10)
+  })
+
+  it.each(examples)('that the console has ready is answered to either analyst: $question', async ({ sql: text }) => {
+    const query = text.replaceAll("'demo'", `'${org}'`)
+    for (const each of [password, masked]) {
+      const { status, body } = await sql(query, {}, { 'weir-analyst-password': each })
+      expect([status, body.message]).toEqual([200, undefined])
+    }
   })
 
   it('ends at the limit and says so, and counts and compares all rows all the same', async () => {
