@@ -136,20 +136,18 @@ const stillNaming = async (
   const idsOf = groupBy(events, ({ org_id }) => org_id)
   for (const [org, own] of idsOf) {
     const ids = own.map((event) => String((event as Record<string, unknown>)[type.id]))
-    for (let from = 0; from < ids.length; from += 500) {
-      const rows = await clickhouse.query<{ id: string; names: string[] }>(
-        `select toString(${id}) as id,
-          argMax([${fields.map((field) => `ifNull(toString(${quote(field)}), '')`)}], version) as names
-        from ${names.database}.${names.logTableOf(type.type)}
-        where org_id = {org:String} and ${id} in {ids:Array(UUID)}
-        group by ${id}`,
-        { org, ids: ids.slice(from, from + 500) },
-      )
-      const known = new Set(rows.map((row) => row.id))
-      for (const row of rows) if (whoIsNamed.of(org, row.names).size > 0) named.add(names.entityKey(org, row.id))
-      // What ClickHouse no longer has, as after an erasure that was broken off, goes by what the topic says.
-      for (const each of ids.slice(from, from + 500)) if (!known.has(each)) named.add(names.entityKey(org, each))
-    }
+    const rows = await clickhouse.query<{ id: string; names: string[] }>(
+      `select toString(${id}) as id,
+        argMax([${fields.map((field) => `ifNull(toString(${quote(field)}), '')`)}], version) as names
+      from ${names.database}.${names.logTableOf(type.type)}
+      where org_id = {org:String} and ${id} in {ids:Array(UUID)}
+      group by ${id}`,
+      { org, ids },
+    )
+    const known = new Set(rows.map((row) => row.id))
+    for (const row of rows) if (whoIsNamed.of(org, row.names).size > 0) named.add(names.entityKey(org, row.id))
+    // What ClickHouse no longer has, as after an erasure that was broken off, goes by what the topic says.
+    for (const each of ids) if (!known.has(each)) named.add(names.entityKey(org, each))
   }
   return named
 }

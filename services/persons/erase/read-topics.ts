@@ -4,7 +4,6 @@ import { rollKey } from '#platform/kafka/admin/removal.js'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
-import { createPauses } from '#platform/process/pauses.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema, rejectedSchema, submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
@@ -14,6 +13,7 @@ import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.j
 import type { RecordType } from '#schemas/record.js'
 import { bytesSetAside, ofNobodyKnown } from '#schemas/set-aside.js'
 import { uuidsIn } from '#schemas/uuid.js'
+import { createGivingWay } from '../remove/giving-way.js'
 import { createHasSharedKey, unlessUndecodable } from '../remove/shared-keys.js'
 import type { Sought } from './sought.js'
 import type { WhoIsNamed } from './who-is-named.js'
@@ -64,7 +64,7 @@ export const readForPersons = async (
   const hasSharedKey = createHasSharedKey(deps)
   const orgOf = createOrgOf(deps)
   const shared = createSharedSets()
-  const pause = createPauses()
+  const pause = createGivingWay()
   await readTopics(deps.kafka, stretches, async ({ topic, partition, messages }) => {
     for (const message of messages) {
       await pause()

@@ -11,7 +11,10 @@ import { hasVersions, type RecordType } from '#schemas/record.js'
 
 type LaneDeps = { pool: Pool; kafka: Kafka; generations: readonly Generation[]; signal: AbortSignal }
 
-/** Of how many records events are published while lanes are held: until the sink has read what came before takes half a second each time. */
+/**
+ * Of how many records events are published while lanes are held. Until the sink has read what came before takes half a second each time, and
+ * ClickHouse looks through the whole log for any number of them; more would not fit into the address of its request.
+ */
 export const keysAtOnce = 5_000
 
 // Meanwhile uploads of the type wait.

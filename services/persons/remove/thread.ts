@@ -1,8 +1,6 @@
 // Run by start.ts as a thread of its own.
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createClickHouse } from '#platform/clickhouse.js'
-import { reasonOf } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.js'
@@ -15,12 +13,6 @@ import type { RemovalSettings } from './start.js'
 
 const { access, logLevel } = workerData as RemovalSettings
 const log = createLog('delivery', logLevel)
-// Uploads and webhooks on the same machine come first. Linux takes this for the thread, other systems for the whole service.
-try {
-  setPriority(10)
-} catch (error) {
-  log.warn({ reason: reasonOf(error) }, 'erasures cannot have a low priority here, and may slow uploads down')
-}
 const over = new AbortController()
 const stopWaitingAfter = 3_000
 

@@ -2,12 +2,12 @@ import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
-import { createPauses } from '#platform/process/pauses.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
 import * as names from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
+import { createGivingWay } from '../remove/giving-way.js'
 import { createHasSharedKey, unlessUndecodable } from '../remove/shared-keys.js'
 import { isTooOld, type KeptFrom, latestOf } from './cutoffs.js'
 
@@ -34,7 +34,7 @@ export const readOldMessages = async (
   const typeOf = createTypeOf(deps)
   const hasSharedKey = createHasSharedKey(deps)
   const found: OldMessages = { messages: [], isAll: true, notYet: new Set() }
-  const pause = createPauses()
+  const pause = createGivingWay()
   await readTopics(kafka, await oldStretches(kafka, all), async ({ topic, partition, messages }) => {
     for (const { key, value, offset, timestamp } of messages) {
       await pause()

@@ -86,17 +86,13 @@ export const createOldRows = (clickhouse: ClickHouse, place: { cluster?: string 
     findYounger: async (cutoffs: KeptFrom, ids: readonly string[]): Promise<Set<string>> => {
       const { type } = cutoffs
       const id = quote(type.id)
-      const younger = new Set<string>()
-      for (let from = 0; from < ids.length; from += 500) {
-        const rows = await clickhouse.query<{ org: string; id: string }>(
-          `select distinct org_id as org, toString(${id}) as id
-          from ${names.database}.${names.logTableOf(type.type)}
-          where ${id} in {ids:Array(UUID)} and not (${isTooOldSql(cutoffs, 'accepted_at')})`,
-          { ids: ids.slice(from, from + 500) },
-        )
-        for (const row of rows) younger.add(names.entityKey(row.org, row.id))
-      }
-      return younger
+      const rows = await clickhouse.query<{ org: string; id: string }>(
+        `select distinct org_id as org, toString(${id}) as id
+        from ${names.database}.${names.logTableOf(type.type)}
+        where ${id} in {ids:Array(UUID)} and not (${isTooOldSql(cutoffs, 'accepted_at')})`,
+        { ids },
+      )
+      return new Set(rows.map(({ org, id }) => names.entityKey(org, id)))
     },
   }
 }
