@@ -28,7 +28,7 @@ import { createRegistry } from '#platform/registry.js'
 import { openTracing } from '#platform/tracing/open-tracing.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
-import { generationOfSubmitted, rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
+import { erasuresTopic, generationOfSubmitted, rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
 import { groupsOf, type Layout, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, WaitingEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -187,7 +187,8 @@ await runService(log, async (onStop, crash) => {
       crash,
     })
   const open = async (generation: Generation) => {
-    const topics = topicsOf(catalogue, generation).map(({ name }) => name)
+    // All that it reads or writes: of the others a guarded Kafka tells it nothing.
+    const topics = topicsOf(catalogue, generation).flatMap(({ name }) => (name === erasuresTopic ? [] : [name]))
     // What was acknowledged is decided and published also where partitions were added by hand: only then can that be undone.
     await untilPartitioned(kafka, patience, generation, topics, { orMore: true })
     partitions?.stop()
