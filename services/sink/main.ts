@@ -26,6 +26,7 @@ import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import type { Insert } from '#tables/table-writer.js'
 import { configSchema } from './config.js'
 import { createSinkFigures } from './figures.js'
+import { createGathering } from './gathering.js'
 import { createFetchHandler } from './handle-fetch.js'
 import { createMartKeeper } from './keep-marts.js'
 import { createSegmentKeeper } from './keep-segments.js'
@@ -110,6 +111,7 @@ await runService(log, async (onStop, crash) => {
   const led = { topic: acceptedTopic('transactions'), partition: 0 }
   let isLeading = false
   const consume = async (groupId: string, topics: string[]) => {
+    const gathering = createGathering(config.SINK_GATHER_MS)
     const consumer = await kafka.consume({
       groupId,
       topics,
@@ -118,8 +120,9 @@ await runService(log, async (onStop, crash) => {
       partitionsAtOnce: 256,
       bytesPerFetch,
       gatherBytes: config.SINK_GATHER_BYTES,
-      gatherMs: config.SINK_GATHER_MS,
-      onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
+      gatherMs: gathering.ms,
+      mostGatherMs: gathering.mostMs,
+      onFetch: (fetch) => gathering.watch(() => fetches.watch(fetch, () => handleFetch(fetch))),
       onAssigned: (assigned) => {
         figures.assigned(topics, assigned)
         if (topics.includes(led.topic))

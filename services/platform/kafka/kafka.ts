@@ -68,9 +68,10 @@ export type ConsumeOptions = {
   bytesPerFetch?: number
   /** Where a partition's messages of one fetch have fewer unpacked bytes than this, they are small, and do not wait for another partition's large ones. */
   smallBelow?: number
-  /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
+  /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed; asked before each fetch, and never more than `mostGatherMs`. */
   gatherBytes?: number
-  gatherMs?: number
+  gatherMs?: () => number
+  mostGatherMs?: number
   /** Whether the first fetch of a partition since it was assigned brings the message before it, too. */
   looksBack?: boolean
   /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
@@ -88,6 +89,8 @@ export type Kafka = ReturnType<typeof createKafka>
 const usualSessionTimeout = 10_000
 // kafkajs leaves out a heartbeat that comes earlier than a fifth of the session after the last one.
 const beatEvery = 500
+// Half of 500, which a stop may have to wait, costs an idle edge, integrity and Kafka 3 ms CPU a second.
+const usualGatherMs = 250
 const waitBesideOthers = 100
 const askWithin = 5_000
 // A fetch from a broker that is cut off from the others brings nothing, and no error: who leads is asked again after this long.
@@ -182,7 +185,7 @@ const consume = async (
   // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
   const maxBytes = Math.ceil(bytesPerFetch / 4)
   const maxBytesPerPartition = Math.ceil(maxBytes / 2)
-  const gatherMs = options.gatherMs ?? 250
+  const { gatherMs = () => usualGatherMs, mostGatherMs = usualGatherMs } = options
   let isClosing = false
   let heartbeat = async (): Promise<void> => {}
   let had: Had = { partitions: {}, since: 0 }
@@ -192,8 +195,8 @@ const consume = async (
     heartbeatInterval: sessionTimeout / 5,
     // Kafka counts no more of a partition than it would give of it.
     minBytes: Math.min(options.gatherBytes ?? 1, maxBytesPerPartition),
-    // Also how long a stop waits for the fetch under way. Half of 500 costs an idle edge, integrity and Kafka 3 ms CPU a second.
-    maxWaitTimeInMs: gatherMs,
+    // Also how long a stop waits for the fetch under way.
+    maxWaitTimeInMs: mostGatherMs,
     maxBytesPerPartition,
     maxBytes,
     allowAutoTopicCreation: false,
@@ -203,8 +206,9 @@ const consume = async (
       (config) => {
         // No other consumer may work on a partition before the work that is under way here has ended.
         const beforeGroupChange = () => whileBeating(heartbeat, ended).catch(() => {})
-        // A partition whose work ends aside is part of the fetch after the one that is under way.
-        const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
+        // A partition whose work ends aside is part of the fetch after the one that is under way. Where messages are gathered, that may wait too.
+        const isBesideOthers = () => options.gatherMs === undefined && work.hasAside()
+        const longestWait = () => (isBesideOthers() ? waitBesideOthers : gatherMs())
         adjustBrokers(config.cluster, { bytesPerFetch, inSession: true, longestWait, beforeGroupChange })
         return createAssigner(() => had)(config)
       },
