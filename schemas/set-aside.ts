@@ -9,6 +9,15 @@ export const ofNobodyKnown = ''
 /** The bytes that were set aside, as far as they are kept. */
 export const bytesSetAside = ({ record }: Pick<RejectedEvent, 'record'>): Buffer => Buffer.from(record, 'base64')
 
+/**
+ * How the id of an organisation stands in what Weir itself wrote, and in JSON: an Avro text begins with its length. So an id that is part of a
+ * longer one, or a word in a text, is none. One byte is enough for the length, since no id has more than 63 letters.
+ */
+export const formsOfOrg = (orgId: string): Buffer[] => [
+  Buffer.concat([Buffer.of(2 * orgId.length), Buffer.from(orgId)]),
+  Buffer.from(JSON.stringify(orgId)),
+]
+
 const noRequest = '00000000-0000-0000-0000-000000000000'
 
 /** A rejection for a message that cannot be decoded, with its bytes and its place in the log. */

@@ -230,6 +230,8 @@ create table erasure.erasures (
   problem text,
   -- When everything was read once more, a day or two after the end, and nothing had come back.
   looked_again_at timestamptz(3),
+  -- When it was asked for, or begun once more: one that is not done a day later has failed.
+  begun_at timestamptz(3) not null default now(),
   constraint erasures_pkey primary key (erasure_id),
   constraint erasures_afterwards_check check (afterwards = any (array['refuse'::text, 'new'::text])),
   constraint erasures_mode_check check (mode = any (array['erase'::text, 'pseudonymise'::text, 'organisation'::text])),
@@ -237,7 +239,7 @@ create table erasure.erasures (
   constraint erasures_status_check check (status = any (array['running'::text, 'done'::text, 'failed'::text]))
 );
 create index erasures_of_organisation on erasure.erasures (org_id, asked_at);
-create index erasures_running on erasure.erasures (asked_at) where status = 'running'::text;
+create index erasures_open on erasure.erasures (begun_at) where status <> 'done'::text;
 create index erasures_to_look_at on erasure.erasures (ended_at) where looked_again_at is null;
 
 -- Organisations that have had somebody erased.

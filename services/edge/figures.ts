@@ -46,6 +46,10 @@ export const createFigures = (metrics: Metrics) => {
         'when weir verify last compared everything, in seconds since 1970; 0 where it never did',
       ),
       differences: metrics.gauge('verify_differences', 'differences that weir verify found then, and did not mend'),
+      erasuresFailed: metrics.gauge(
+        'erasures_failed',
+        'erasures that did not end within a day and are not done yet, of all organisations; without dry runs',
+      ),
     },
     peerUp: metrics.gauge('peer_up', 'whether a peer gave its metrics', ['peer']),
 

@@ -126,11 +126,14 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   const waiting = people.map((person) => purchaseOf(person, missing.shop_id))
   await uploader.upload('transactions?missing_references=wait', waiting)
   // What cannot be decoded is set aside, in Base64 and without an organisation: there is something of a person in it all the same.
-  const torn = Buffer.from(`no Avro, but ${ann.id}`)
   const producer = await kafka.createProducer()
-  await producer.send('weir.submitted.customers', 0, [{ key: `${org}/${randomUUID()}`, value: torn }])
-  await producer.close()
-  const setAside = async (): Promise<[rows: number, messages: number]> => {
+  onTestFinished(producer.close)
+  const tear = async (key: string, value: Buffer): Promise<Buffer> => {
+    await producer.send('weir.submitted.customers', 0, [{ key: `${key}/${randomUUID()}`, value }])
+    await eventually(async () => expect(await setAside(value)).toEqual([1, 1]))
+    return value
+  }
+  const setAside = async (torn: Buffer): Promise<[rows: number, messages: number]> => {
     const record = torn.toString('base64')
     const rows = await analyst.query('select 1 from weir.rejections where record = {record:String}', { record })
     let count = 0
@@ -139,7 +142,7 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
     })
     return [rows.length, count]
   }
-  await eventually(async () => expect(await setAside()).toEqual([1, 1]))
+  const torn = await tear(org, Buffer.from(`no Avro, but ${ann.id}`))
   await eventually(async () => expect(await amounts()).toEqual([3, 30]))
   await untilQuiet(system.env.KAFKA_BROKERS)
 
@@ -162,6 +165,9 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   await eventually(async () =>
     expect(await placesOf(system.env, whole.name, [whole.name])).toEqual(expect.arrayContaining(placesOfAll)),
   )
+  const nameAsAvro = Buffer.concat([Buffer.of(2 * whole.name.length), Buffer.from(whole.name)])
+  const tornOfWhole = await tear(whole.name, Buffer.concat([Buffer.from('no Avro, but '), nameAsAvro]))
+  const tornOfOther = await tear('other', Buffer.from('no Avro, and of nobody'))
   const deleted = await weir(['orgs', 'delete', whole.name, '--yes', '--json'])
   expect((await whole.uploader.upload('shops', [sampleOf(shop)])).status).toBe(401)
   // Somebody who came a moment ago: no table tells yet which user that customer is.
@@ -195,6 +201,10 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   expect((deletion.found as { where: string }[]).map(({ where }) => where)).toEqual(
     expect.arrayContaining(['weir.accepted.shops', 'weir.verdicts', 'weir.shops_current', 'delivery.webhooks']),
   )
+  expect([await setAside(tornOfWhole), await setAside(tornOfOther)]).toEqual([
+    [0, 0],
+    [1, 1],
+  ])
   const reused = await runWeir(['orgs', 'create', whole.name], system.env)
   expect([reused.exitCode, reused.stderr]).toEqual([1, expect.stringContaining('its id is not given again')])
   await ended(early)
@@ -206,7 +216,7 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
       [ann, cy, dee].flatMap(({ id, user }) => [id, user]),
     ),
   ).toEqual([])
-  expect(await setAside()).toEqual([0, 0])
+  expect(await setAside(torn)).toEqual([0, 0])
   expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)
   // What stays for sums: all but hers.
   await eventually(async () => expect(await amounts()).toEqual([3, 30]))

@@ -503,7 +503,7 @@ export interface Erasure {
   afterwards: 'refuse' | 'new'
   /** whether it only counts */
   dry_run: boolean
-  /** `failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right */
+  /** `failed`: it did not end within 24 hours, see `problem`. It is tried on every hour and becomes `done` once that is put right; asked for again, it is begun at once. A dry run is not tried on */
   status: 'running' | 'done' | 'failed'
   /** what it does now, or did last */
   step: string
@@ -527,7 +527,7 @@ export interface ErasureWithProof {
   afterwards: 'refuse' | 'new'
   /** whether it only counts */
   dry_run: boolean
-  /** `failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right */
+  /** `failed`: it did not end within 24 hours, see `problem`. It is tried on every hour and becomes `done` once that is put right; asked for again, it is begun at once. A dry run is not tried on */
   status: 'running' | 'done' | 'failed'
   /** what it does now, or did last */
   step: string

@@ -21,7 +21,8 @@ const fields = {
   afterwards: v.oneOf(['refuse', 'new'], { description: 'what becomes of later uploads that name the person' }),
   dry_run: v.flag('whether it only counts'),
   status: v.oneOf(erasureStates, {
-    description: '`failed`: it cannot go on by itself, see `problem`; ask for it again when that is put right',
+    description:
+      '`failed`: it did not end within 24 hours, see `problem`. It is tried on every hour and becomes `done` once that is put right; asked for again, it is begun at once. A dry run is not tried on',
   }),
   step: v.text('what it does now, or did last'),
   asked_at: v.instant,
@@ -72,7 +73,7 @@ const erasureWithProof = v.named(
 export const createErasure = endpoint('POST', '/v1/erasures', 'create-erasure', 'persons', {
   summary: 'Forget a person',
   about:
-    'Removes what is kept of a person from topics and tables, and proves it: with `erase` all records that name the person; with `pseudonymise` the transactions and interactions stay for sums, without the person. It takes a minute or more; look it up until `status` is `done`. Asked again while it runs, the answer is the same erasure. With `dry_run` nothing is removed: `found` says what would be. A person is a customer (`customer_id`, `student_id`) or a user (`user_id`), as in `GET /v1/persons/{id}/export`. Nothing brings a person back.',
+    'Removes what is kept of a person from topics and tables, and proves it: with `erase` all records that name the person; with `pseudonymise` the transactions and interactions stay for sums, without the person. It takes a minute or more; look it up until `status` is `done` or `failed`. Asked again before it is done, the answer is the same erasure. With `dry_run` nothing is removed: `found` says what would be. A person is a customer (`customer_id`, `student_id`) or a user (`user_id`), as in `GET /v1/persons/{id}/export`. Nothing brings a person back.',
   scope: erasePersons,
   body: {
     schema: v.closed({

@@ -58,7 +58,7 @@ const columns = `
   (select coalesce(array_agg(encode(name, 'hex')), '{}') from unnest(names_sha256) name) as names, status, step,
   asked_by as "askedBy", asked_at as "askedAt", ended_at as "endedAt", found, report, signature, problem`
 
-/** Asks for an erasure. One that runs already for the same person in the same way is the same one. */
+/** Asks for an erasure. One of the same person in the same way that is not done yet is the same one; one that has failed is begun again. */
 export const askErasure = async <Asked extends NewErasure>(
   db: Database,
   asked: Asked,
@@ -68,35 +68,37 @@ export const askErasure = async <Asked extends NewErasure>(
   const hash = hashOfName(await saltOf(db, orgId), mode === 'organisation' ? nameOfAll(orgId) : personId)
   if (mode === 'organisation' && !isDryRun) await closeOrg(db, orgId)
   type Same = Erasure & Pick<Asked, 'mode'>
-  const running = await firstRow<Same>(
+  const open = await firstRow<Same>(
     db,
     `select ${columns} from erasure.erasures
-    where org_id = $1 and person_sha256 = $2 and mode = $3 and is_dry_run = $4 and status = 'running'`,
+    where org_id = $1 and person_sha256 = $2 and mode = $3 and is_dry_run = $4
+      and (status = 'running' or status = 'failed' and not is_dry_run)`,
     [orgId, hash, mode, isDryRun],
   )
-  if (running?.afterwards === afterwards) return running
   // What was wished for last counts.
-  if (running) {
+  if (open && open.afterwards !== afterwards)
     await changedBy(db, 'update erasure.erasures set afterwards = $2 where erasure_id = $1', [
-      running.erasureId,
+      open.erasureId,
       afterwards,
     ])
-    return { ...running, afterwards }
-  }
-  const made = await firstRow<Same>(
-    db,
-    `insert into erasure.erasures (erasure_id, org_id, mode, afterwards, is_dry_run, person_id, person_sha256, asked_by, request_id)
-    values (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7, $8)
-    returning ${columns}`,
-    [orgId, mode, afterwards, isDryRun, personId, hash, by.actor, by.requestId ?? null],
-  )
+  if (open?.status === 'running') return { ...open, afterwards }
+  if (open) await changedBy(db, `update erasure.erasures ${begunAgain} where erasure_id = $1`, [open.erasureId])
+  const made = open
+    ? await findErasure(db, open.erasureId)
+    : await firstRow<Erasure>(
+        db,
+        `insert into erasure.erasures (erasure_id, org_id, mode, afterwards, is_dry_run, person_id, person_sha256, asked_by, request_id)
+        values (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7, $8)
+        returning ${columns}`,
+        [orgId, mode, afterwards, isDryRun, personId, hash, by.actor, by.requestId ?? null],
+      )
   if (!made) throw new Error('Postgres did not take the erasure')
   // The audit outlives the person, and so names the erasure.
   await noteAudit(db, by, {
     ...{ org: orgId, action: 'erasure_asked', subject: made.erasureId },
     details: { mode, afterwards, dry_run: isDryRun },
   })
-  return made
+  return { ...made, mode }
 }
 
 /** Asks for all that an organisation has to be removed, and closes it. */
@@ -118,14 +120,14 @@ export const listErasures = (db: Database, orgId: string | null): Promise<Erasur
     [orgId],
   )
 
-/** When the last of those that are not done was asked for; undefined where there is none. */
-export const lastAsked = async (db: Database): Promise<number | undefined> =>
+/** When the last of those that run was asked for, or begun again; undefined where there is none. */
+export const lastBegun = async (db: Database): Promise<number | undefined> =>
   (
-    await firstRow<{ at: Date | null }>(db, `select max(asked_at) as at from erasure.erasures where status = 'running'`)
+    await firstRow<{ at: Date | null }>(db, `select max(begun_at) as at from erasure.erasures where status = 'running'`)
   )?.at?.getTime()
 
 /**
- * Those that are not done, the first ones first; none while another one is asked for every second, for a minute at most: a run reads all topics,
+ * Those that run, the first ones first; none while another one is asked for every second, for a minute at most: a run reads all topics,
  * whether it forgets one person or ten thousand.
  */
 export const runningErasures = (db: Database, most: number): Promise<Erasure[]> =>
@@ -133,18 +135,28 @@ export const runningErasures = (db: Database, most: number): Promise<Erasure[]> 
     db,
     `select ${columns} from erasure.erasures
     where status = 'running' and (
-      select max(asked_at) < now() - interval '1 second' or min(asked_at) < now() - interval '1 minute'
+      select max(begun_at) < now() - interval '1 second' or min(begun_at) < now() - interval '1 minute'
       from erasure.erasures where status = 'running'
     )
     order by asked_at, erasure_id limit $1`,
     [most],
   )
 
-const onceMore = `set status = 'running', step = 'asked', ended_at = null, looked_again_at = null, known = '{"customerIds": [], "userIds": []}'`
+/** Those that have failed, the first ones first. They have runs of their own: what keeps them from ending keeps no other one from it. */
+export const failedErasures = (db: Database, most: number): Promise<Erasure[]> =>
+  rowsOf(
+    db,
+    `select ${columns} from erasure.erasures where status = 'failed' and not is_dry_run order by asked_at, erasure_id limit $1`,
+    [most],
+  )
+
+// Of one that has failed the names may stand there still, or may not be known yet; one that is done has its hashes alone.
+const begunAgain = `set status = 'running', step = 'asked', begun_at = now(), ended_at = null, looked_again_at = null, problem = null,
+  known = case when status = 'done' then '{"customerIds": [], "userIds": []}' else known end`
 
 /**
- * Begins erasures once more, by their hashes: these, or with null all that ended since a moment. Resolves to how many. Not those after which
- * the person is taken as somebody new: what came since would go too.
+ * Begins erasures once more, by their hashes: these, or with null all that ended since a moment; those that have failed, too. Resolves to how
+ * many. Not those that are done and after which the person is taken as somebody new: what came since would go too.
  */
 export const repeatErasures = (
   db: Database,
@@ -153,8 +165,8 @@ export const repeatErasures = (
 ): Promise<number> =>
   changedBy(
     db,
-    `update erasure.erasures ${onceMore}
-    where status = 'done' and not is_dry_run and afterwards = 'refuse' and ($1::uuid[] is null or erasure_id = any ($1))
+    `update erasure.erasures ${begunAgain}
+    where not is_dry_run and (status = 'done' and afterwards = 'refuse' or status = 'failed') and ($1::uuid[] is null or erasure_id = any ($1))
       and ($2::timestamptz is null or ended_at >= $2)`,
     [erasureIds, since],
   )
@@ -166,7 +178,7 @@ export const repeatErasures = (
 export const reopenErasures = async (db: Database, afterSeconds: number): Promise<number> =>
   changedBy(
     db,
-    `update erasure.erasures ${onceMore}
+    `update erasure.erasures ${begunAgain}
     where status = 'done' and erasure_id in (
       select erasure_id from erasure.persons where seen_at < now() - make_interval(secs => $1)
     )`,
@@ -216,19 +228,21 @@ export const noteNames = (
     set known = found.known,
       names_sha256 = (select array_agg(decode(name, 'hex')) from jsonb_array_elements_text(found.names) name)
     from jsonb_to_recordset($1) as found ("erasureId" uuid, known jsonb, names jsonb)
-    where e.erasure_id = found."erasureId"`,
+    where e.erasure_id = found."erasureId" and (e.status = 'running' or not e.is_dry_run)`,
     [JSON.stringify(erasures.map(({ erasureId, known, names }) => ({ erasureId, known, names })))],
   )
 
 export const noteStep = (db: Database, erasureIds: readonly string[], step: string): Promise<number> =>
-  changedBy(db, `update erasure.erasures set step = $2, problem = null where erasure_id = any ($1::uuid[])`, [
-    erasureIds,
-    step,
-  ])
+  // What has failed goes on saying why, until another try ends.
+  changedBy(
+    db,
+    `update erasure.erasures set step = $2, problem = case when status = 'failed' then problem end where erasure_id = any ($1::uuid[])`,
+    [erasureIds, step],
+  )
 
-/** Why those that still run do not go on. */
+/** Why those that are not done do not go on. */
 export const noteProblem = (db: Database, erasureIds: readonly string[], problem: string): Promise<number> =>
-  changedBy(db, `update erasure.erasures set problem = $2 where erasure_id = any ($1::uuid[]) and status = 'running'`, [
+  changedBy(db, `update erasure.erasures set problem = $2 where erasure_id = any ($1::uuid[]) and status <> 'done'`, [
     erasureIds,
     problem,
   ])
@@ -246,24 +260,29 @@ export const noteFound = (db: Database, found: ReadonlyMap<string, readonly Coun
 /** From here on the row names nobody. */
 export const endErasure = async (
   db: Database,
-  { erasureId, orgId, mode, isDryRun, askedBy }: Erasure,
+  erasure: Pick<Erasure, 'erasureId' | 'orgId' | 'mode' | 'isDryRun' | 'askedBy'>,
   { report, signature }: { report: string; signature: string },
 ): Promise<void> => {
   await changedBy(
     db,
     `update erasure.erasures
-    set status = 'done', step = 'done', ended_at = now(), report = $2, signature = $3, person_id = null, known = null
+    set status = 'done', step = 'done', problem = null, ended_at = now(), report = $2, signature = $3, person_id = null, known = null
     where erasure_id = $1`,
-    [erasureId, report, signature],
+    [erasure.erasureId, report, signature],
   )
-  // By whoever asked for it. The audit of an organisation that was deleted went with it.
-  if (mode !== 'organisation')
-    await noteAudit(
-      db,
-      { ...commandLine, actor: askedBy },
-      {
-        ...{ org: orgId, action: 'erasure_ended', subject: erasureId },
-        details: { status: 'done', dry_run: isDryRun },
-      },
-    )
+  await noteEnd(db, erasure, 'done')
+}
+
+/** By whoever asked for it. The audit of an organisation that is deleted goes with it. */
+export const noteEnd = async (
+  db: Database,
+  { erasureId, orgId, mode, isDryRun, askedBy }: Pick<Erasure, 'erasureId' | 'orgId' | 'mode' | 'isDryRun' | 'askedBy'>,
+  status: 'done' | 'failed',
+): Promise<void> => {
+  if (mode === 'organisation') return
+  await noteAudit(
+    db,
+    { ...commandLine, actor: askedBy },
+    { ...{ org: orgId, action: 'erasure_ended', subject: erasureId }, details: { status, dry_run: isDryRun } },
+  )
 }

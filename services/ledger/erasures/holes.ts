@@ -36,15 +36,15 @@ export const findHoles = async (
   return new Set(rows.map(({ offset }) => offset))
 }
 
-/** When an erasure, or retention, last removed something: now, while one runs. */
+/** When an erasure, or retention, last removed something: now, while one is not done. */
 export const findLastErased = async (db: Database): Promise<number | undefined> => {
   const row = await firstRow<{ at: Date | null }>(
     db,
-    `select max(case when status = 'running' then now() else ended_at end) as at
+    `select max(case when status <> 'done' then now() else ended_at end) as at
     from (
       select status, ended_at from erasure.erasures where not is_dry_run
       union all
-      select case when ended_at is null then 'running' end, ended_at from erasure.retention_runs
+      select case when ended_at is null then 'running' else 'done' end, ended_at from erasure.retention_runs
     ) removals`,
   )
   return row?.at?.getTime()

@@ -4,7 +4,7 @@ import { OperatorError } from '../command/operator-error.js'
 import type { Session } from '../command/session.js'
 import { findKnown } from './prove.js'
 
-/** Has erasures done once more, where something was put back to a time before them. */
+/** Has erasures done once more, where something was put back to a time before them, or what kept them from ending is mended. */
 export const again = async (
   erasureIds: readonly string[],
   options: { since?: string; json?: boolean },
@@ -25,7 +25,7 @@ export const again = async (
   const erasures = await session.withParts(['pool'], async ({ pool }) => {
     for (const id of erasureIds) {
       const { isDryRun, status, afterwards } = await findKnown(pool, id)
-      if (afterwards === 'new')
+      if (afterwards === 'new' && status !== 'failed')
         throw new OperatorError(
           `${id}: what came since counts as that of somebody new, and would go too; ask for a new erasure`,
         )

@@ -62,7 +62,9 @@ export const addErasures = (program: Command, session: Session): void => {
     .action((erasureId: string, options: { json?: boolean }) => show(erasureId, options, session))
   erasures
     .command('again [erasure_id...]')
-    .description('do erasures once more, by hashes: after a part was put back to a time before them')
+    .description(
+      'do erasures once more: after a part was put back to a time before them, or what made them fail is mended',
+    )
     .option('--since <time>', 'all that ended since then: a time, or how long ago (30d)')
     .option(json, 'one line of JSON: erasures: how many')
     .addHelpText('after', examples(`erasures again ${id}`, 'erasures again --since 30d'))
@@ -88,8 +90,8 @@ Modes:
   erase          all records that name the person go
   pseudonymise   transactions and interactions stay for sums, without the person; all else goes
 A person is a customer, by customer_id or student_id, or a user, by user_id, as in "weir persons export". The delivery service does it, in
-a minute or more; asked again while it runs, it is the same erasure. Nothing brings a person back. What others have stays: whoever has
-read the topics, files that were exported, backups.
+a minute or more; asked again while it runs, it is the same erasure. One that has not ended within a day has failed; it is tried on every
+hour. Nothing brings a person back. What others have stays: whoever has read the topics, files that were exported, backups.
 
 Exit code: with --wait 0 when it is done, 1 when it has failed.`
 

@@ -65,7 +65,7 @@ const writeNew = async (file: string, text: string): Promise<void> => {
 
 const nextStep = ({ erasureId, orgId, mode, afterwards, status }: Erasure): string => {
   if (status === 'running') return `It still runs: "weir erasures show ${erasureId}" says how far it is.`
-  if (mode === 'organisation') return `"weir erasures again ${erasureId}" takes it out, too.`
+  if (mode === 'organisation' || status === 'failed') return `"weir erasures again ${erasureId}" takes it out, too.`
   const again = `"weir erasures create --org ${orgId} --person <id> --mode ${mode} --wait" takes it out, too`
   return afterwards === 'new'
     ? `What was uploaded since counts, as that of somebody new. If it is the same person, ${again}.`

@@ -34,7 +34,8 @@ export const toErasureText = (erasure: Erasure, now: Date): string => {
     `erasure ${erasureId} of ${orgId}: ${isDryRun ? `dry run of ${mode}, which removes nothing` : mode}`,
     `  state    ${stateOf(erasure)}`,
     `  asked    ${at(askedAt)}, by ${askedBy}`,
-    ...(endedAt === null ? [] : [`  ended    ${at(endedAt)}`]),
+    ...(endedAt === null ? [] : [`  ${erasure.status === 'failed' ? 'failed ' : 'ended  '}  ${at(endedAt)}`]),
+    ...(erasure.status === 'failed' ? [`  next     ${nextOf(erasure)}`] : []),
     `  found    ${found === null ? 'not counted yet' : (countsOf(found)[0] ?? 'nothing')}`,
     ...countsOf(found ?? [])
       .slice(1)
@@ -42,6 +43,9 @@ export const toErasureText = (erasure: Erasure, now: Date): string => {
     ...(isDryRun ? [] : [`  later    ${laterOf(erasure)}`, `  proof    ${proofOf(erasure, problem)}`]),
   ].join('\n')
 }
+
+const nextOf = ({ erasureId, isDryRun }: Erasure): string =>
+  isDryRun ? 'ask for it again' : `it is tried on every hour; "weir erasures again ${erasureId}" begins it at once`
 
 const laterOf = ({ mode, afterwards }: Erasure): string => {
   if (mode === 'organisation') return 'nothing is taken for it, and its id is not given again'

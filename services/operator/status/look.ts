@@ -1,3 +1,4 @@
+import { countFailed } from '#ledger/erasures/late.js'
 import { type EndingKey, listEndingKeys } from '#ledger/keys.js'
 import { sizeOfDatabase } from '#ledger/organisations.js'
 import { findLastVerification, type Verification } from '#ledger/verify/verifications.js'
@@ -30,6 +31,7 @@ export type LedgerState = {
   waiting: number
   oldest_wait: Date | null
   keys_ending: EndingKey[]
+  erasures_failed: number
   used_bytes: number
   last_verify: Verification | null
 }
@@ -75,6 +77,7 @@ const lookAtLedger = async (pool: Pool): Promise<LedgerState> => {
     waiting,
     oldest_wait: oldest,
     keys_ending: await listEndingKeys(pool, endingWithin, mostKeys),
+    erasures_failed: await countFailed(pool),
     used_bytes: await sizeOfDatabase(pool),
     last_verify: (await findLastVerification(pool)) ?? null,
   }

@@ -43,11 +43,16 @@ export const judge = ({ services, kafka, postgres, clickhouse }: SystemLook, now
         })
     }
   if (postgres.ok) {
-    const { oldest_wait, keys_ending, last_verify } = postgres.found
+    const { oldest_wait, keys_ending, erasures_failed, last_verify } = postgres.found
     if (oldest_wait && ageOf(oldest_wait) > longestWait)
       wrong.push({
         what: `a record has waited since ${toDistance(oldest_wait, now)} for what it refers to`,
         next: '"weir waiting list"',
+      })
+    if (erasures_failed > 0)
+      wrong.push({
+        what: `${erasures_failed} ${erasures_failed === 1 ? 'erasure has' : 'erasures have'} failed`,
+        next: '"weir erasures list" says why; docs/runbook.md, "An erasure does not go on"',
       })
     const [first] = keys_ending
     if (first)

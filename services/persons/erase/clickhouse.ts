@@ -6,6 +6,7 @@ import { allChanged } from '#schemas/derive/clickhouse/kept.js'
 import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
+import { formsOfOrg } from '#schemas/set-aside.js'
 import { uuidPattern } from '#schemas/uuid.js'
 import { createRowRemoval, manyHashes } from '../remove/rows.js'
 import { addCounts, type Sought } from './sought.js'
@@ -56,6 +57,12 @@ export const createErasedTables = (
       return `arrayConcat([toString(id)], arrayMap(each -> toString(each.id), missing))`
     return `[${columns.map((name) => `lower(ifNull(toString(${quote(name)}), ''))`)}]`
   }
+  /** All that an organisation has; of what could not be decoded that in which its id stands. */
+  const isOfWhole = (table: string, { orgId }: Sought): string => {
+    if (table !== placed.stored(rejectionsLog)) return `org_id = '${orgId}'`
+    const forms = formsOfOrg(orgId).map((form) => `unhex('${form.toString('hex')}')`)
+    return `(org_id = '${orgId}' or org_id = '' and multiSearchAny(tryBase64Decode(record), [${forms}]))`
+  }
   const isOf = (table: string, { orgId }: Sought): string =>
     table === placed.stored(rejectionsLog) ? `org_id in ('${orgId}', '')` : `org_id = '${orgId}'`
   /** The hashes of the persons whom a row names: so they are named neither in ClickHouse's query log nor in that of its mutations. */
@@ -86,7 +93,7 @@ export const createErasedTables = (
         await removeRows(table, rows)
       }
       if (sought.whole.length > 0) {
-        for (const { table } of await countAll(sought)) await removeFrom(table, `org_id = '${sought.orgId}'`)
+        for (const { table } of await countAll(sought)) await removeFrom(table, isOfWhole(table, sought))
         await untilPartsAreGone(touched, signal)
         return
       }
@@ -100,12 +107,11 @@ export const createErasedTables = (
   }
 
   /** What an organisation has, table by table. */
-  async function countAll({ orgId }: Sought): Promise<{ table: string; count: number }[]> {
+  async function countAll(sought: Sought): Promise<{ table: string; count: number }[]> {
     const counts: { table: string; count: number }[] = []
     for (const table of await findTablesOfOrgs()) {
       const [row] = await clickhouse.query<{ count: string }>(
-        `select count() as count from ${everywhere(`${database}.${table}`)} where org_id = {orgId:String}`,
-        { orgId },
+        `select count() as count from ${everywhere(`${database}.${table}`)} where ${isOfWhole(table, sought)}`,
       )
       if (Number(row?.count) > 0) counts.push({ table, count: Number(row?.count) })
     }

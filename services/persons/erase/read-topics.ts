@@ -61,6 +61,7 @@ export const readForPersons = async (
   const counted = new Map<string, Map<string, number>>()
   const sharedKeys = new Map<string, number>()
   const textsIn = createTextsIn(deps)
+  const bytesOf = createBytesOf(deps)
   const hasSharedKey = createHasSharedKey(deps)
   const orgOf = createOrgOf(deps)
   const shared = createSharedSets()
@@ -74,6 +75,8 @@ export const readForPersons = async (
       const orgId = await orgOf(topic, message)
       const ids = whoIsNamed.seeksIn(orgId) ? [...whoIsNamed.uuidsIn(message), ...(await textsIn(topic, value))] : []
       const erasures = whoIsNamed.of(orgId, ids)
+      if (orgId === undefined && value !== null)
+        for (const erasure of whoIsNamed.wholesIn(await bytesOf(topic, value))) erasures.add(erasure)
       if (erasures.size === 0) continue
       if (value !== null)
         for (const erasureId of erasures) {
@@ -116,6 +119,13 @@ const createOrgOf = ({ registry }: { registry: Pick<Registry, 'decoder'> }) => {
           undefined,
         )
   }
+}
+
+/** The bytes of a message that is of no organisation: of what was set aside, those that were set aside. */
+const createBytesOf = ({ registry }: { registry: Pick<Registry, 'decoder'> }) => {
+  const decode = registry.decoder<RejectedEvent>(rejectedSchema())
+  return async (topic: string, value: Buffer): Promise<Buffer> =>
+    topic === names.rejectedTopic ? unlessUndecodable(decode(value).then(bytesSetAside), value) : value
 }
 
 /** What an erasure needs of a message: an accepted event as it is, of all others only whether they have a value. */

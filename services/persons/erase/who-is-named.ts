@@ -1,4 +1,5 @@
 import { hashOfName } from '#ledger/erasures/gates.js'
+import { formsOfOrg } from '#schemas/set-aside.js'
 import { uuidsIn } from '#schemas/uuid.js'
 import { erasuresOf, type Sought } from './sought.js'
 
@@ -8,6 +9,8 @@ export type WhoIsNamed = {
   of: (orgId: string | undefined, names: Iterable<string>) => Set<string>
   /** Whether names matter in what is of this organisation: otherwise there is no need to look for any. */
   seeksIn: (orgId: string | undefined) => boolean
+  /** The erasures of whole organisations whose id stands in bytes of which nobody knows whose they are. */
+  wholesIn: (bytes: Buffer) => string[]
   /**
    * The UUIDs in a message, wherever they stand: in the key, and in the value, which Avro writes a text into as it is. Those are left out
    * that nobody can have who is sought.
@@ -51,6 +54,10 @@ export const createWhoIsNamed = (sought: readonly Sought[]): WhoIsNamed => {
       return found
     },
     seeksIn: (orgId) => orgsOf(orgId).some(({ byHash }) => byHash.size > 0),
+    wholesIn: (bytes) =>
+      sought.flatMap(({ orgId, whole }) =>
+        whole.length > 0 && formsOfOrg(orgId).some((form) => bytes.includes(form)) ? whole : [],
+      ),
     uuidsIn: ({ key, value }) => [
       ...uuidsIn(key ?? ''),
       ...(value === null ? [] : beginnings ? uuidsWith(value, beginnings) : uuidsIn(value.toString('latin1'))),

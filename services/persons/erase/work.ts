@@ -23,6 +23,12 @@ export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
   return (await ifFirst(pool, () => eraseAll(deps, asked))) ?? true
 }
 
+/** Tries those once more that have failed, all at once: what was in the way may be mended. */
+export const eraseFailed = async (deps: EraseDeps): Promise<void> => {
+  const failed = await ledger.failedErasures(deps.pool, mostAtOnce)
+  if (failed.length > 0) await ifFirst(deps.pool, () => eraseAll(deps, failed))
+}
+
 const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boolean> => {
   const { pool, log } = deps
   try {

@@ -1,3 +1,4 @@
+import { countFailed, failLateErasures } from '#ledger/erasures/late.js'
 import { countEndingKeys } from '#ledger/keys.js'
 import { sizeOfDatabase } from '#ledger/organisations.js'
 import { findLastVerification } from '#ledger/verify/verifications.js'
@@ -12,7 +13,7 @@ type OneGauge = { set: (value: number) => void }
 type GaugeOfParts = { set: (labels: { part: string }, value: number) => void }
 
 /** Where what is found is shown. */
-export type SystemFigures = Record<'keysEnding' | 'verifiedAt' | 'differences', OneGauge> &
+export type SystemFigures = Record<'keysEnding' | 'verifiedAt' | 'differences' | 'erasuresFailed', OneGauge> &
   Record<'used' | 'free' | 'size', GaugeOfParts>
 
 const lookEvery = 60_000
@@ -34,6 +35,12 @@ export const watchSystem = (deps: { pool: Pool; clickhouse: Reader; figures: Sys
       const last = await findLastVerification(pool)
       figures.verifiedAt.set((last?.ran_at.getTime() ?? 0) / 1000)
       figures.differences.set(last?.differences ?? 0)
+    },
+    // Done here and not by the service that erases: that one may be what is away, and whoever follows an erasure asks an edge.
+    erasures: async () => {
+      for (const { erasureId, orgId, step, problem } of await failLateErasures(pool))
+        deps.log.warn({ erasure_id: erasureId, org: orgId, step, reason: problem }, 'erasure has failed')
+      figures.erasuresFailed.set(await countFailed(pool))
     },
   }
   const look = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Followed } from '../observe/feed-follower.js'
+import type { Row } from '../observe/observed.js'
 import type { Seen } from '../observe/topics.js'
 import { checkAll } from './check-all.js'
 import { erasedWorld, goodWorld, type World } from './good-world.js'
@@ -26,6 +27,9 @@ const again = (world: World, topic: string, change: Partial<Seen> & { value?: Re
 const spliceFeed = (observed: World['observed'], id: string, version: number): void => {
   observed.feeds = observed.feeds.filter((each) => each.id !== id || each.version !== version)
 }
+
+const uploadOf = ({ uploads }: World['ledger'], batch: string) =>
+  uploads.flatMap(({ batches }) => batches).find(({ batchId }) => batchId === batch)
 
 const waitsAt = ({ waits }: World['observed'], n: number, change: object) => Object.assign(waits[n] ?? {}, change)
 
@@ -171,18 +175,38 @@ const spoiledErasures: typeof spoiled = [
   ['not-erased', ({ observed }) => Object.assign(observed.erasures[0] ?? {}, { status: 'running' })],
   ['not-erased', ({ observed }) => observed.erasures.pop()],
   ['left-of-person', ({ observed }) => observed.erasures[0]?.left.push('weir.rejected')],
-  ['taken-of-erased', ({ ledger }) => ledger.uploads.at(-1)?.batches[0]?.refused.pop()],
+  ['taken-of-erased', ({ ledger }) => uploadOf(ledger, 'b40')?.refused.pop()],
   ['taken-of-erased', ({ ledger }) => Object.assign(ledger.erasures[0] ?? {}, { doneAt: 10 })],
-  [
-    'wrong-verdict',
-    ({ ledger }) => ledger.uploads.at(-1)?.batches[0]?.refused.splice(0, 1, { index: 1, codes: ['x'] }),
-  ],
+  ['wrong-verdict', ({ ledger }) => uploadOf(ledger, 'b40')?.refused.splice(0, 1, { index: 1, codes: ['x'] })],
   // Of the other one nothing may be lost, but for what compaction takes of a topic.
-  ['lost-from-view', ({ observed }) => observed.views.customers?.pop()],
+  ['lost-from-view', ({ observed }) => observed.views.customers?.shift()],
   ['history-disagrees', ({ observed }) => observed.histories.get('customers acme/bob')?.shift()],
   ['lost-from-topic', (world) => without(world, ({ key }) => key === 'acme/bob')],
-  ['lost-from-feed', ({ observed }) => observed.feeds.splice(-2)],
+  ['lost-from-feed', ({ observed }) => spliceFeed(observed, 'bob', 40 * 8192)],
   ['verdict-not-told', (world) => without(world, ({ topic, key }) => topic === 'weir.verdicts' && key === 'b20')],
+  // What stays for sums is there, once, as it was, and without the person; what came back is there, and nothing of before.
+  ['lost-for-sums', ({ observed }) => observed.views.transactions?.shift()],
+  ['lost-for-sums', ({ observed }) => observed.views.transactions?.push({ ...observed.views.transactions[0] } as Row)],
+  ['lost-for-sums', ({ observed }) => observed.views.interactions?.pop()],
+  ['lost-for-sums', (world) => without(world, ({ key }) => key === 'acme/p1')],
+  ['lost-for-sums', (world) => without(world, ({ key }) => key === 'acme/i5')],
+  ['wrong-for-sums', ({ observed }) => Object.assign(observed.views.transactions?.[0] ?? {}, { amount: 8 })],
+  ['wrong-for-sums', (world) => again(world, 'weir.accepted.transactions', { value: { amount: 8 } })],
+  ['left-of-person', ({ observed }) => Object.assign(observed.views.transactions?.[0] ?? {}, { student_id: 'cy' })],
+  ['left-of-person', ({ observed }) => Object.assign(observed.views.interactions?.at(-1) ?? {}, { user_id: 'cy' })],
+  ['left-of-person', (world) => again(world, 'weir.accepted.transactions', { value: { student_id: 'cy' } })],
+  ['left-of-person', ({ observed }) => observed.erasures[1]?.left.push('subscriber')],
+  ['not-back', ({ ledger }) => ledger.uploads.pop()],
+  [
+    'wrong-verdict',
+    ({ ledger }) => ledger.uploads.at(-1)?.batches[0]?.refused.push({ index: 0, codes: ['person_erased'] }),
+  ],
+  ['lost-from-view', ({ observed }) => observed.views.customers?.splice(1)],
+  ['history-disagrees', ({ observed }) => observed.histories.get('customers acme/cy')?.unshift(15 * 8192)],
+  [
+    'stranger-on-topic',
+    (world) => again(world, 'weir.accepted.customers', { value: { batch_id: 'b15', version: 15 * 8192 } }),
+  ],
   // What is left of who was erased, where it can be seen.
   ['stranger-in-view', ({ observed }) => observed.views.customers?.push({ org_id: 'acme', customer_id: 'ann' })],
   [
@@ -192,7 +216,11 @@ const spoiledErasures: typeof spoiled = [
   ],
   [
     'stranger-in-feed',
-    ({ observed }) => observed.feeds.push({ ...(observed.feeds.at(-3) as Followed), version: 40 * 8192 + 2 }),
+    ({ observed }) =>
+      observed.feeds.push({
+        ...(observed.feeds.find(({ id }) => id === 'ann') as Followed),
+        version: 40 * 8192 + 2,
+      }),
   ],
 ]
 

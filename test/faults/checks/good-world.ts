@@ -256,13 +256,21 @@ export const goodWorld = (): World => {
   }
 }
 
-/** The same with two customers, of whom one was erased, and is refused when it is sent again. */
+/**
+ * The same with three customers. One was erased, and is refused when it is sent again. One was taken out of what stays for sums, a purchase and an
+ * interaction, and came back as somebody new; what was sent of that one meanwhile was taken, and it is not known when.
+ */
 export const erasedWorld = (): World => {
   const world = goodWorld()
   const { ledger, observed } = world
-  const upload = (n: number, records: Planned[], refused: { index: number; codes: string[] }[]) => {
+  const upload = (
+    n: number,
+    records: Planned[],
+    refused: { index: number; codes: string[] }[] = [],
+    type = 'customers',
+  ) => {
     const batch = { batchId: `b${n}`, batch: 1, status: 200, places: records.map((_, index) => index), waited: [] }
-    const step = { kind: 'upload' as const, type: 'customers', key: `k${n}`, records }
+    const step = { kind: 'upload' as const, type, key: `k${n}`, records }
     ledger.uploads.push({
       org: 'acme',
       step,
@@ -273,7 +281,7 @@ export const erasedWorld = (): World => {
     })
     const problems = refused.map(({ index, codes: [code = ''] }) => ({ index, problems: [{ code }] }))
     const verdict = { org_id: 'acme', batch_id: `b${n}`, accepted: records.length - refused.length, refused: problems }
-    const stored = { ...verdict, request_id: `r${n}`, type: 'customers', first_index: 0, waiting: null, gone: [] }
+    const stored = { ...verdict, request_id: `r${n}`, type, first_index: 0, waiting: null, gone: [] }
     observed.verdicts.push({ ...stored, submitted_offset: n })
     const topic = { partition: 0, offset: n, bytes: `b${n}` }
     observed.topics.push({ ...topic, topic: 'weir.verdicts', key: `b${n}`, value: verdict })
@@ -283,7 +291,14 @@ export const erasedWorld = (): World => {
   }
   upload(20, [customer('ann', 'accepted'), customer('bob', 'accepted')], [])
   upload(40, [customer('bob', 'accepted'), customer('ann', 'erased')], [{ index: 1, codes: ['person_erased'] }])
-  ledger.erasures.push({ org: 'acme', erasureId: 'e1', names: ['ann', 'user of ann'], doneAt: 30 })
+  ledger.erasures.push({
+    org: 'acme',
+    erasureId: 'e1',
+    names: ['ann', 'user of ann'],
+    mode: 'erase',
+    afterwards: 'refuse',
+    doneAt: 30,
+  })
   observed.erasures.push({ erasureId: 'e1', status: 'done', left: [] })
   const [former, newest] = [20 * 8192 + 1, 40 * 8192]
   const { record } = customer('bob', 'accepted')
@@ -304,8 +319,53 @@ export const erasedWorld = (): World => {
     hand('customers', 'bob', former),
     hand('customers', 'bob', newest),
   )
+
+  upload(15, [customer('cy', 'accepted')])
+  upload(16, [purchase('p1', 'accepted')], [], 'transactions')
+  upload(17, [purchase('p2', 'erased')], [], 'transactions')
+  const touch = { item_id: 'a', user_id: 'user of cy' }
+  const told = { attempts: 1, outcome: 'accepted' as const, requestId: null, interactionId: 'i5' }
+  ledger.interactions.push({ ...told, org: 'acme', step: { ...interaction('user of cy', 'accepted'), body: touch } })
+  ledger.erasures.push({
+    ...{
+      org: 'acme',
+      erasureId: 'e2',
+      names: ['cy', 'user of cy'],
+      mode: 'pseudonymise',
+      afterwards: 'new',
+      doneAt: 55,
+    },
+  })
+  observed.erasures.push({ erasureId: 'e2', status: 'done', left: [] })
+  upload(60, [{ ...customer('cy', 'accepted'), asNew: true }])
+  const back = { org_id: 'acme', ...customer('cy', 'accepted').record }
+  observed.views.customers.push(back)
+  observed.versions.set('customers acme/cy', 60 * 8192)
+  observed.histories.set('customers acme/cy', [60 * 8192])
+  const cysPlace = { topic: 'weir.accepted.customers', partition: 0, offset: 3, key: 'acme/cy', bytes: 'cy' }
+  observed.topics.push({ ...cysPlace, value: { ...back, batch_id: 'b60', version: 60 * 8192 } })
+  observed.feeds.push(hand('customers', 'cy', 15 * 8192), hand('customers', 'cy', 60 * 8192))
+  const kept = { org_id: 'acme', transaction_id: 'p1', student_id: null, amount: 7 }
+  observed.views.transactions = [kept, { ...kept, transaction_id: 'p2', student_id: 'cy' }]
+  for (const [n, id] of ['p1', 'p2'].entries()) {
+    const version = (16 + n) * 8192
+    observed.versions.set(`transactions acme/${id}`, version + 1)
+    observed.histories.set(`transactions acme/${id}`, [version + 1])
+    observed.feeds.push(hand('transactions', id, version), hand('transactions', id, version + 1))
+  }
+  const keptPlace = { topic: 'weir.accepted.transactions', partition: 0, offset: 7, key: 'acme/p1', bytes: 'p1' }
+  observed.topics.push({ ...keptPlace, value: { ...kept, batch_id: 'b16', version: 16 * 8192 + 1 } })
+  const nobodys = { org_id: 'acme', interaction_id: 'i5', item_id: 'a', user_id: null }
+  observed.views.interactions?.push(nobodys)
+  const touchPlace = { topic: 'weir.interactions', partition: 0, offset: 800, key: 'acme/i5', bytes: 'i5' }
+  observed.topics.push({ ...touchPlace, value: nobodys })
   return world
 }
+
+const purchase = (id: string, expected: Planned['expected']): Planned => ({
+  ...{ id, expected },
+  record: { transaction_id: id, student_id: 'cy', amount: 7 },
+})
 
 const customer = (id: string, expected: Planned['expected']): Planned => ({
   ...{ id, expected },

@@ -17,10 +17,10 @@ export type Write = Planned & {
   sentAt: number | undefined
 }
 
-/** Every record that somebody was told about, each id's in the order of its writes; without those of who was erased, of which nothing is left. */
+/** Every record that somebody was told about, each id's in the order of its writes; without those of who was erased, which nothing else knows of. */
 export const writesOf = (ledger: Pick<Ledger, 'uploads' | 'erasures'>): Write[] => {
   const namesErased = createNamesErased(ledger)
-  return allWritesOf(ledger).filter(({ record }) => !namesErased(record))
+  return allWritesOf(ledger).filter(({ record, asNew }) => asNew || !namesErased(record))
 }
 
 /** Whether a record names somebody who was to be erased. */

@@ -127,7 +127,10 @@ const live = async <Stack extends TestedStack>(
   await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
   await expect('clients-stuck', within(answeredWithin, workload.stop()))
   await watchers?.stop()
-  if (scenario.erases) await expect('erasing-stuck', session.untilErased(ledger.orgs))
+  if (scenario.erases) {
+    await expect('erasing-stuck', session.untilErased(ledger.orgs))
+    await expect('clients-stuck', within(answeredWithin, workload.comeBack()))
+  }
   await expect('waiting-stuck', session.untilNothingWaits(ledger.orgs))
   await expect('consumer-stuck', session.untilQuiet())
   // A service whose consumer heard nothing for a minute ends to be started afresh, and that minute may be over only now.
@@ -144,7 +147,7 @@ const live = async <Stack extends TestedStack>(
   const { followed, surprises } = await feeds.stop()
   findings.push(...surprises.map((about) => ({ name: 'surprising-feed', about })))
   const seen = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
-  const erasures = await session.lookAtErasures(ledger.erasures, (await subscriber?.stop()) ?? [])
+  const erasures = await session.lookAtErasures(ledger, (await subscriber?.stop()) ?? [])
   const observed = { ...seen, feeds: followed, erasures }
   const found = checkAll(ledger, observed)
   const late = found.filter(({ name }) => name === 'late-event')

@@ -4,10 +4,11 @@ import { runWeir } from '../../support/run-weir.js'
 import { membersOf, untilQuiet } from '../../support/system/groups.js'
 import { placesOf } from '../../support/system/places-of.js'
 import { createUploader, type UploadAnswer } from '../../support/system/uploader.js'
+import { formerOf } from '../checks/check-erasures.js'
 import type { Observed } from '../observe/observed.js'
 import { createTopicReader } from '../observe/topics.js'
 import type { FaultStack } from '../stack/start-stack.js'
-import type { ToldErasure } from '../workload/ledger.js'
+import type { Ledger } from '../workload/ledger.js'
 import type { Organisation } from '../workload/workload.js'
 
 /** What a run needs of a system, whatever else can be done to it. */
@@ -88,19 +89,40 @@ export const createSession = <Stack extends TestedStack>(stack: Stack, say: (lin
       }),
     /** What became of these erasures: by what operators have, by a look at everything, and by what a subscriber has kept of the topics. */
     lookAtErasures: async (
-      erasures: readonly ToldErasure[],
+      ledger: Ledger,
       kept: readonly (readonly [string, string])[],
     ): Promise<Observed['erasures']> => {
       const looked: Observed['erasures'] = []
-      for (const { org, erasureId, names } of erasures) {
+      for (const erasure of ledger.erasures) {
+        const { org, erasureId, names } = erasure
         const show = (words: string[]) => runWeir(['erasures', ...words, erasureId, '--json'], stack.addresses)
-        const { status } = JSON.parse((await show(['show'])).stdout) as { status: string }
-        const proved = await show(['prove'])
+        const { status, report } = JSON.parse((await show(['show'])).stdout) as { status: string; report: string }
         const [edgeUrl = ''] = stack.edgeUrls
-        const exports = names.map((name) =>
-          createUploader(edgeUrl, keys.get(org) ?? '').get(`/v1/persons/${name}/export`),
+        const exports = await Promise.all(
+          names.map((name) => createUploader(edgeUrl, keys.get(org) ?? '').get(`/v1/persons/${name}/export`)),
         )
-        const statuses = (await Promise.all(exports)).map((answer) => answer.status)
+        const keptOf = kept.filter(([, text]) => names.some((name) => text.includes(name)))
+        if (erasure.afterwards === 'new') {
+          // What names the person may have come since; what was there before is known by its own ids.
+          const former = formerOf(ledger, erasure)
+          const isFormer = (text: string): boolean => former.ids.some((id) => text.includes(id))
+          const places = await placesOf(stack.addresses, org, former.batchIds)
+          looked.push({
+            erasureId,
+            status,
+            left: [
+              ...(/"left":\[\]/.test(report) ? [] : [`the proof: ${report}`]),
+              ...exports
+                .filter(({ body }) => isFormer(JSON.stringify(body)))
+                .map(() => 'the export has former records'),
+              ...places.filter((place) => place.startsWith('weir.submitted.')),
+              ...keptOf.filter(([key]) => isFormer(key)).map(([key]) => `subscriber: ${key}`),
+            ],
+          })
+          continue
+        }
+        const proved = await show(['prove'])
+        const statuses = exports.map((answer) => answer.status)
         looked.push({
           erasureId,
           status,
@@ -108,9 +130,7 @@ export const createSession = <Stack extends TestedStack>(stack: Stack, say: (lin
             ...(proved.exitCode === 0 ? [] : [`prove ends with ${proved.exitCode}: ${proved.stdout}${proved.stderr}`]),
             ...statuses.filter((each) => each !== 404).map((each) => `the export is answered ${each}`),
             ...(await placesOf(stack.addresses, org, names)),
-            ...kept
-              .filter(([, text]) => names.some((name) => text.includes(name)))
-              .map(([key]) => `subscriber: ${key}`),
+            ...keptOf.map(([key]) => `subscriber: ${key}`),
           ],
         })
       }

@@ -1,4 +1,5 @@
 import { interactionIdAt } from '#schemas/uuid.js'
+import { eventually } from '../../support/eventually.js'
 import { type Answer, createUploader, type UploadAnswer, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
 import { bodyOf, contentTypes, type Format, formatFor } from './formats.js'
@@ -10,6 +11,9 @@ import { isDecided, noteTelling, placesIn, toTold } from './told.js'
 import { untilThere } from './until-there.js'
 
 const answerWithin = 12_000
+const backWithin = 120_000
+// An edge looks every 2 s whom it may let in again, and one that was killed or cut off later.
+const edgesKnowWithin = 15_000
 /** What a client may take as "try again": everything else is either an answer or a surprise. */
 const tryAgain = [408, 429, 500, 502, 503, 504]
 
@@ -107,27 +111,37 @@ export const createClient = (deps: ClientDeps) => {
     })
   }
 
-  const erase = async ({ customer, user, by }: EraseStep): Promise<void> => {
-    const body = JSON.stringify({ person_id: by === 'customer' ? customer : user, mode: 'erase' })
+  const erase = async ({ customer, user, by, mode, afterwards, comesBack }: EraseStep): Promise<void> => {
+    const body = JSON.stringify({ person_id: by === 'customer' ? customer : user, mode, afterwards })
     const asked = await untilUsable(async (edge) => {
       const answer = await edge.send<{ erasure_id: string }>('POST', '/v1/erasures', body)
       return answer.status === 202 ? answer.body : refuse(answer)
     })
-    const erasure = { org, erasureId: asked.erasure_id, names: [customer, user], doneAt: null }
+    const erasure = { org, erasureId: asked.erasure_id, names: [customer, user], mode, afterwards, doneAt: null }
     ledger.erasures.push(erasure)
-    own.push(erasure)
+    own.push({ erasure, comesBack })
   }
-  const own: ToldErasure[] = []
+  const own: { erasure: ToldErasure; comesBack: EraseStep['comesBack'] }[] = []
 
   const look = async (): Promise<void> => {
-    for (const erasure of own.filter(({ doneAt }) => doneAt === null)) {
+    for (const { erasure } of own.filter(({ erasure: { doneAt } }) => doneAt === null)) {
       const { status } = await untilUsable(async (edge) => {
         const answer = await edge.get<{ status: string }>(`/v1/erasures/${erasure.erasureId}`)
         return answer.status === 200 ? answer.body : refuse(answer)
       })
       if (status === 'done') erasure.doneAt = Date.now()
     }
+    for (const each of own)
+      if (isKnownEverywhere(each.erasure)) for (const step of each.comesBack.splice(0)) await take(step)
   }
+
+  /** Everybody who was erased and is taken as somebody new comes back, as soon as that is so. */
+  const finish = (): Promise<void> =>
+    eventually(async () => {
+      await look()
+      const missing = own.filter(({ comesBack }) => comesBack.length > 0).length
+      if (missing > 0) throw new Error(`${missing} who may come back are not back`)
+    }, backWithin)
 
   const refuse: Refuse = ({ status, body }) => {
     if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
@@ -140,27 +154,28 @@ export const createClient = (deps: ClientDeps) => {
   const importAll = createImport({ ...deps, refuse })
   const retry = createRetry({ ...deps, untilUsable, refuse })
 
-  return {
-    take: (step: Step): Promise<void> => {
-      switch (step.kind) {
-        case 'upload':
-          return upload(step)
-        case 'interaction':
-          return interact(step)
-        case 'interactions':
-          return interactTogether(step)
-        case 'import':
-          return importAll(step)
-        case 'retry':
-          return retry(step)
-        case 'erase':
-          return erase(step)
-        case 'look':
-          return look()
-      }
-    },
+  const take = (step: Step): Promise<void> => {
+    switch (step.kind) {
+      case 'upload':
+        return upload(step)
+      case 'interaction':
+        return interact(step)
+      case 'interactions':
+        return interactTogether(step)
+      case 'import':
+        return importAll(step)
+      case 'retry':
+        return retry(step)
+      case 'erase':
+        return erase(step)
+      case 'look':
+        return look()
+    }
   }
+  return { take, finish }
 }
+
+const isKnownEverywhere = ({ doneAt }: ToldErasure): boolean => doneAt !== null && Date.now() - doneAt > edgesKnowWithin
 
 const formats: readonly Format[] = ['json', 'ndjson', 'csv']
 

@@ -1,4 +1,4 @@
-import type { Expected, InteractionStep, UploadStep } from './plan.js'
+import type { EraseStep, Expected, InteractionStep, UploadStep } from './plan.js'
 
 /** What clients were told, and what they may hold Weir to. */
 export type Ledger = {
@@ -73,8 +73,8 @@ export type RetryOrder = {
   requests: { request_id: string }[]
 }
 
-/** Somebody who was to be forgotten, by all names. */
-export type ToldErasure = {
+/** Somebody who was to be forgotten, by all names, and in which way. */
+export type ToldErasure = Pick<EraseStep, 'mode' | 'afterwards'> & {
   org: string
   erasureId: string
   names: string[]

@@ -93,6 +93,17 @@ it('has persons erased of whom there is everything, and sends them again', () =>
   const steps = take(200, planPersons)
   const erased = steps.flatMap((step) => (step.kind === 'erase' ? [step] : []))
   expect(new Set(erased.map(({ by }) => by))).toEqual(new Set(['customer', 'user']))
+  // In every way; some come back.
+  expect(new Set(erased.map(({ mode, afterwards }) => `${mode} ${afterwards}`))).toEqual(
+    new Set(['erase refuse', 'erase new', 'pseudonymise refuse', 'pseudonymise new']),
+  )
+  for (const { afterwards, comesBack } of erased) {
+    expect(comesBack.length > 0).toBe(afterwards === 'new')
+    const back = comesBack.flatMap((step): Pick<Planned, 'expected' | 'asNew'>[] =>
+      step.kind === 'interaction' ? [step] : step.records.filter(({ asNew }) => asNew),
+    )
+    expect(back.map(({ expected, asNew }) => [expected, asNew])).toEqual(comesBack.map(() => ['accepted', true]))
+  }
   for (const [n, { customer, user }] of erased.entries()) {
     const at = steps.indexOf(erased[n] as Step)
     const naming = (some: Step[]) =>

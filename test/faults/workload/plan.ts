@@ -2,10 +2,16 @@ import { catalogue } from '#schemas/catalogue.js'
 import type { Random } from '../random.js'
 
 /** A record to be sent, and what a careful reader of the rules expects to become of it. */
-export type Planned = { id: string; expected: Expected; record: Record<string, unknown> }
+export type Planned = {
+  id: string
+  expected: Expected
+  record: Record<string, unknown>
+  /** It names somebody who was erased, and is taken as somebody new since. */
+  asNew?: true
+}
 /**
  * `waits`: until what it refers to comes in a later step. `expires`: what it waits for never comes. `erased`: it names somebody whose erasure
- * was asked for, so that it may be accepted until that is done, and is refused from then on.
+ * was asked for, so that it may be accepted until that is done, and is refused from then on, unless that person is taken as somebody new.
  */
 export type Expected = 'accepted' | 'invalid' | 'unknown_reference' | 'waits' | 'expires' | 'erased'
 
@@ -23,6 +29,7 @@ export type InteractionStep = Waits & {
   key: string | null
   expected: Expected
   body: Record<string, unknown>
+  asNew?: true
 }
 /** Several in one request, all with its key. */
 export type InteractionsStep = Waits & { kind: 'interactions'; key: string; each: InteractionStep[] }
@@ -30,9 +37,17 @@ export type InteractionsStep = Waits & { kind: 'interactions'; key: string; each
 export type ImportStep = { owes?: true; kind: 'import'; type: string; key: string; records: Planned[] }
 /** The refused records of an upload of this client are submitted again, by two orders at the same time. */
 export type RetryStep = { owes?: true; kind: 'retry'; key: string; of: string; expected: Expected }
-/** A customer is to be forgotten; the client goes on without waiting for it. */
-export type EraseStep = { owes?: true; kind: 'erase'; customer: string; user: string; by: 'customer' | 'user' }
-/** The client looks whether its erasures are done. */
+export type WayToErase = { mode: 'erase' | 'pseudonymise'; afterwards: 'refuse' | 'new' }
+/** A customer is to be forgotten; the client goes on without waiting for it. `comesBack`: what is sent of them as of somebody new, once it is done. */
+export type EraseStep = WayToErase & {
+  owes?: true
+  kind: 'erase'
+  customer: string
+  user: string
+  by: 'customer' | 'user'
+  comesBack: (UploadStep | InteractionStep)[]
+}
+/** The client looks whether its erasures are done, and sends those again who are taken as somebody new. */
 export type LookStep = { owes?: true; kind: 'look' }
 export type Step = UploadStep | InteractionStep | InteractionsStep | ImportStep | RetryStep | EraseStep | LookStep
 /** What a client does, as long as it is asked. `lanes`: how many its organisation has. */

@@ -13,6 +13,8 @@ export type Workload = {
   answeredAt: readonly number[]
   /** No new steps; resolves when every client has the answer to its last one. */
   stop: () => Promise<void>
+  /** Behind that, once all erasures are done: who was erased and may come back does so. */
+  comeBack: () => Promise<void>
 }
 
 const usualPlans: readonly Plan[] = [planClient, planClient]
@@ -28,12 +30,14 @@ export const startWorkload = (deps: {
 }): Workload => {
   const ledger = createLedger(deps.organisations.map(({ org }) => org))
   const counts: number[] = []
+  const clients: ReturnType<typeof createClient>[] = []
   const answeredAt: number[] = []
   let isStopped = false
 
   const live = async ({ org, apiKey }: Organisation, plan: Plan, n: number): Promise<void> => {
     const random = deps.random.fork(`${org}-${n}`)
     const client = createClient({ ...deps, org, apiKey, random: random.fork('choices'), ledger })
+    clients.push(client)
     const place = counts.push(0) - 1
     for (const step of plan(`${org}-${n}`, random.fork('plan'), deps.lanes.at(-1) ?? 1)) {
       await client.take(step)
@@ -53,6 +57,9 @@ export const startWorkload = (deps: {
     stop: async () => {
       isStopped = true
       await Promise.all(lives)
+    },
+    comeBack: async () => {
+      await Promise.all(clients.map((client) => client.finish()))
     },
   }
 }

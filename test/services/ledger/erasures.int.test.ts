@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { beforeAll, expect, it } from 'vitest'
+import { listAudit } from '#ledger/audit.js'
 import {
   askErasure,
   endErasure,
+  failedErasures,
   findErasure,
   forgetSeen,
+  lastBegun,
   noteNames,
+  noteProblem,
+  noteStep,
   reopenErasures,
+  repeatErasures,
+  runningErasures,
 } from '#ledger/erasures/erasures.js'
 import { createGateMemory } from '#ledger/erasures/gate-memory.js'
 import { closeGate, createGates, hashOfName, noteSeen, openGate, saltOf } from '#ledger/erasures/gates.js'
 import { findHoles, findLastErased, noteHoles } from '#ledger/erasures/holes.js'
+import { countFailed, failLateErasures } from '#ledger/erasures/late.js'
 import { takeUpErasure } from '#ledger/erasures/taken-up.js'
 import { createOrg } from '#ledger/organisations.js'
 import type { ErasedEvent } from '#schemas/events.js'
@@ -19,7 +27,7 @@ import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()
 beforeAll(async () => {
-  for (const org of ['acme', 'other', 'fresh']) await createOrg(pool, org)
+  for (const org of ['acme', 'other', 'fresh', 'late']) await createOrg(pool, org)
 })
 
 const ask = (personId: string, over: object = {}) =>
@@ -103,6 +111,68 @@ it('is done once more, some time after a record of the person was refused, and n
   await noteSeen(pool, [{ orgId: 'other', hash }])
   await longAgo()
   expect(await isReopened()).toBe(false)
+})
+
+it('has failed after a day, and is not forgotten; a count has only failed, and names nobody', async () => {
+  const past = (erasureId: string, by: string) =>
+    pool.query(`update erasure.erasures set begun_at = begun_at - $2::interval where erasure_id = $1`, [erasureId, by])
+  const askLate = (over: object = {}) => ask('late', { orgId: 'late', ...over })
+  const [real, dry] = [await askLate(), await askLate({ isDryRun: true })]
+  const ids = [real.erasureId, dry.erasureId]
+  await noteStep(pool, ids, 'reading the topics')
+  await noteProblem(pool, [real.erasureId], 'a topic is away')
+  for (const id of ids) await past(id, '23 hours')
+  expect(await failLateErasures(pool)).toEqual([])
+  for (const id of ids) await past(id, '2 hours')
+  expect((await failLateErasures(pool)).map(({ erasureId }) => erasureId).sort()).toEqual(ids.sort())
+  expect([await failLateErasures(pool), await countFailed(pool)]).toEqual([[], 1])
+  expect(await findErasure(pool, real.erasureId)).toMatchObject({
+    ...{ status: 'failed', problem: 'a topic is away', personId: 'late', endedAt: expect.any(Date) },
+  })
+  expect(await findErasure(pool, dry.erasureId)).toMatchObject({
+    ...{ status: 'failed', problem: 'it does not get beyond this step', personId: null, known: null },
+  })
+  const audit = await listAudit(pool, 'late', { most: 10 })
+  expect(audit.slice(0, 2).map(({ action, details }) => [action, details])).toEqual(
+    expect.arrayContaining([
+      ['erasure_ended', { status: 'failed', dry_run: false }],
+      ['erasure_ended', { status: 'failed', dry_run: true }],
+    ]),
+  )
+
+  // It is tried on, beside those that run, and says all the while why it has failed; a count that is still under way gets no names again.
+  expect((await failedErasures(pool, 10)).map(({ erasureId }) => erasureId)).toEqual([real.erasureId])
+  expect((await runningErasures(pool, 1000)).map(({ erasureId }) => erasureId)).not.toContain(real.erasureId)
+  await noteStep(pool, ids, 'who it is')
+  const known = { customerIds: ['late'], userIds: [] }
+  await noteNames(
+    pool,
+    ids.map((erasureId) => ({ erasureId, known, names: ['00'] })),
+  )
+  expect(await findErasure(pool, real.erasureId)).toMatchObject({
+    step: 'who it is',
+    problem: 'a topic is away',
+    known,
+  })
+  expect((await findErasure(pool, dry.erasureId))?.known).toBeNull()
+  // Once more, by whoever asks for it or by an operator: at once, and with a day for it; by the names, as long as there are any.
+  const before = (await lastBegun(pool)) ?? 0
+  expect(await askLate({ afterwards: 'new' })).toMatchObject({
+    ...{ erasureId: real.erasureId, status: 'running', problem: null, afterwards: 'new', known, endedAt: null },
+  })
+  expect([await failLateErasures(pool), ((await lastBegun(pool)) ?? 0) > before]).toEqual([[], true])
+  await past(real.erasureId, '25 hours')
+  await failLateErasures(pool)
+  expect(await repeatErasures(pool, [real.erasureId], null)).toBe(1)
+  expect(await findErasure(pool, real.erasureId)).toMatchObject({ status: 'running', known })
+  // A try that was under way when it failed may end well.
+  await past(real.erasureId, '25 hours')
+  await failLateErasures(pool)
+  await end(real.erasureId)
+  expect(await findErasure(pool, real.erasureId)).toMatchObject({ status: 'done', problem: null, personId: null })
+  expect((await listAudit(pool, 'late', { most: 1 }))[0]?.details).toEqual({ status: 'done', dry_run: false })
+  // Who counts again, counts anew.
+  expect((await askLate({ isDryRun: true })).erasureId).not.toBe(dry.erasureId)
 })
 
 it('knows the batches that were taken out, and when that was last', async () => {

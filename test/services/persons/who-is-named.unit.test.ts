@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import avro from 'avsc'
 import { expect, it } from 'vitest'
 import { hashOfName } from '#ledger/erasures/gates.js'
 import { createWhoIsNamed } from '#persons/erase/who-is-named.js'
@@ -9,6 +10,27 @@ const sought = (orgId: string, names: readonly string[], areKnown: boolean) => (
   ...{ orgId, salt, whole: [] },
   persons: new Map(names.map((name) => [`of ${name}`, [hashOfName(salt, name).toString('hex')]])),
   ids: areKnown ? new Set(names) : undefined,
+})
+
+// Of what cannot be decoded nobody knows whose it is.
+it('finds a whole organisation in bytes by its id, as Avro and JSON have it, and not where the id is part of something longer', () => {
+  const who = createWhoIsNamed([
+    { ...sought('acme', [], true), whole: ['of acme'] },
+    { ...sought('a', [], true), whole: ['of a'] },
+    sought('other', [ann], true),
+  ])
+  const type = avro.Type.forSchema({
+    type: 'record',
+    name: 'Batch',
+    fields: ['org_id', 'text'].map((name) => ({ name, type: 'string' })),
+  } as const)
+  const found = (org_id: string, text: string) => who.wholesIn(type.toBuffer({ org_id, text }))
+  for (const org of ['acme', 'a']) {
+    expect(found(org, 'torn')).toEqual([`of ${org}`])
+    expect(found('torn', JSON.stringify({ org_id: org }))).toEqual([`of ${org}`])
+  }
+  for (const org of ['acme-2', 'my-acme', 'other', 'ACME']) expect(found(org, 'an acme, a man')).toEqual([])
+  expect(who.wholesIn(Buffer.alloc(0))).toEqual([])
 })
 
 // While the ids are known it looks for them, later for what has one of their hashes: both have to find the same.

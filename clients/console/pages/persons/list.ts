@@ -74,9 +74,10 @@ export const ErasureList = ({ erasures, hasForm, ...asked }: ListProps): VNode =
   <//>`
 }
 
-const ErasureState = ({ of: { status, step, problem, ended_at } }: { of: Erasure }): VNode => html`
+const ErasureState = ({ of: { status, step, problem, ended_at, dry_run } }: { of: Erasure }): VNode => html`
   <${Badge} state=${status} /> <span class="soft small">${status === 'done' ? html`<${When} at=${ended_at} />` : step}</span>
-  ${problem && html`<div class="small">${sentence(problem)}</div>`}`
+  ${problem && html`<div class="small">${sentence(problem)}</div>`}
+  ${status === 'failed' && html`<div class="soft small">${dry_run ? 'Count again when that is put right.' : 'It is tried on every hour, until it is done.'}</div>`}`
 
 const Found = ({ of: { found } }: { of: Erasure }): VNode => {
   if (found === null) return html`<span class="soft">not counted yet</span>`

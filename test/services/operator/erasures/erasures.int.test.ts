@@ -154,6 +154,19 @@ describe('weir erasures again', () => {
     ] as const)
       expect(await weir('again', ...words)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(problem) })
   })
+
+  it('begins at once what has failed, also where the person is taken as somebody new afterwards', async () => {
+    const erasureId = (await create('again failed', '--yes', '--afterwards', 'new')).stdout
+    await pool.query(
+      `update erasure.erasures set status = 'failed', ended_at = now(), problem = 'a topic is away' where erasure_id = $1`,
+      [erasureId],
+    )
+    const { stdout } = await weir('show', erasureId)
+    expect(stdout).toContain('failed   ')
+    expect(stdout).toContain(`next     it is tried on every hour; "weir erasures again ${erasureId}" begins it at once`)
+    expect(await weir('again', erasureId, '--json')).toMatchObject({ exitCode: 0, stdout: '{"erasures":1}' })
+    expect(await known(erasureId)).toMatchObject({ status: 'running', personId: 'again failed', problem: null })
+  })
 })
 
 describe('weir erasures prove', () => {

@@ -13,7 +13,7 @@ const ready = (name: string) => ({
 })
 const lag = { stage: 'decide' as const, topic: 'weir.submitted.shops', partition: 3, lag: 2 }
 const ledger = {
-  ...{ waiting: 0, oldest_wait: null, keys_ending: [], used_bytes: 12_345_678 },
+  ...{ waiting: 0, oldest_wait: null, keys_ending: [], erasures_failed: 0, used_bytes: 12_345_678 },
   last_verify: { ran_at: ago(hour), since: ago(25 * hour), until: ago(hour), differences: 0, is_clean: true },
 }
 const tables = { used: 1_000, free: 50e9, size: 100e9, set_aside: 0 }
@@ -56,6 +56,12 @@ describe('says what is wrong, and what to do next', () => {
       { services: [notReady] },
       'integrity, decisions: batches of x/1 are not decided',
       'When something is away',
+    ],
+    [
+      'an erasure that has failed',
+      { postgres: { ok: true, found: { ...ledger, erasures_failed: 1 } } },
+      '1 erasure has failed',
+      '"weir erasures list" says why',
     ],
     ['a part that is away', { kafka: away }, 'Kafka does not answer at 127.0.0.1:9092', 'When something is away'],
     [
