@@ -8,6 +8,7 @@ import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import { personFieldsOf, typesOfPersons } from '#schemas/persons/about-persons.js'
 import { uuidPattern } from '#schemas/uuid.js'
+import { type GivesWay, withoutRest } from '../remove/giving-way.js'
 import { createRowRemoval, manyHashes } from '../remove/rows.js'
 import { addCounts, type Sought } from './sought.js'
 
@@ -22,6 +23,7 @@ export const createErasedTables = (
   clickhouse: ClickHouse,
   catalogue: Catalogue,
   place: { cluster?: string | undefined },
+  givesWay: GivesWay = withoutRest,
 ) => {
   const placed = placementOf(place)
   const { everywhere, removeRows, untilPartsAreGone } = createRowRemoval(clickhouse, place)
@@ -89,7 +91,7 @@ export const createErasedTables = (
       const touched: string[] = []
       const removeFrom = async (table: string, rows: string): Promise<void> => {
         touched.push(table)
-        await removeRows(table, rows)
+        await givesWay(() => removeRows(table, rows))
       }
       if (sought.whole.length > 0) {
         for (const { table } of await countAll(sought)) await removeFrom(table, `org_id = '${sought.orgId}'`)
@@ -109,9 +111,11 @@ export const createErasedTables = (
   async function countAll({ orgId }: Sought): Promise<{ table: string; count: number }[]> {
     const counts: { table: string; count: number }[] = []
     for (const table of await findTablesOfOrgs()) {
-      const [row] = await clickhouse.query<{ count: string }>(
-        `select count() as count from ${everywhere(`${database}.${table}`)} where org_id = {orgId:String}`,
-        { orgId },
+      const [row] = await givesWay(() =>
+        clickhouse.query<{ count: string }>(
+          `select count() as count from ${everywhere(`${database}.${table}`)} where org_id = {orgId:String}`,
+          { orgId },
+        ),
       )
       if (Number(row?.count) > 0) counts.push({ table, count: Number(row?.count) })
     }
@@ -119,13 +123,15 @@ export const createErasedTables = (
   }
 
   async function countByHash(table: Table, sought: Sought): Promise<{ hash: string; count: number }[]> {
-    const rows = await clickhouse.query<{ hash: string; count: string }>(
-      `select arrayJoin(arrayDistinct(${hashesIn(table, sought)})) as hash, count() as count
-      from ${everywhere(`${database}.${table.table}`)}
-      where ${isOf(table.table, sought)}
-      group by hash`,
-      {},
-      manyHashes,
+    const rows = await givesWay(() =>
+      clickhouse.query<{ hash: string; count: string }>(
+        `select arrayJoin(arrayDistinct(${hashesIn(table, sought)})) as hash, count() as count
+        from ${everywhere(`${database}.${table.table}`)}
+        where ${isOf(table.table, sought)}
+        group by hash`,
+        {},
+        manyHashes,
+      ),
     )
     return rows.map(({ hash, count }) => ({ hash, count: Number(count) }))
   }
