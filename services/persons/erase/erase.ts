@@ -14,6 +14,7 @@ import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
 import * as names from '#schemas/derive/names.js'
 import { isUuid } from '#schemas/uuid.js'
+import { createRests, type GivesWay } from '../remove/giving-way.js'
 import { createFindPersons } from '../who.js'
 import { createErasedTables } from './clickhouse.js'
 import { type GoneDeps, publishGone } from './gone-events.js'
@@ -40,13 +41,14 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
     log.info({ step: name, erasures: of.length }, 'erasing')
     await noteStep(pool, idsOf(of), name)
   }
-  const tables = createErasedTables(clickhouse, catalogue, deps.place)
+  const givesWay = createRests({ signal })
+  const tables = createErasedTables(clickhouse, catalogue, deps.place, givesWay)
   await restoreConfigs({ kafka, kept: keptConfigs(pool) })
 
   await step('who it is')
   // The tables tell the names: they have to have what was sent before somebody asked.
   if (given.some(({ known }) => known === null)) await untilDecided(deps)
-  const erasures = await findNames(deps, given)
+  const erasures = await findNames(deps, given, givesWay)
   const real = erasures.filter(({ isDryRun }) => !isDryRun)
   await step('nothing more is accepted', real)
   for (const [orgId, own] of groupBy(real, (erasure) => erasure.orgId))
@@ -63,7 +65,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   const read = await readForPersons(deps, await stretchesOf(kafka, topics), whoIsNamed)
   const found = new Map(erasures.map(({ erasureId }) => [erasureId, [...(read.counts.get(erasureId) ?? [])]]))
   for (const one of sought)
-    for (const counts of [await tables.count(one), await countInPostgres(pool, one)])
+    for (const counts of [await tables.count(one), await countInPostgres(pool, one, givesWay)])
       for (const [erasureId, more] of counts) found.get(erasureId)?.push(...more)
   await noteFound(pool, found)
   if (real.length === 0) return
@@ -101,7 +103,7 @@ export const erase = async (deps: EraseDeps, given: readonly Erasure[]): Promise
   await step('taking the person out of the tables', real)
   for (const one of soughtReal) {
     await tables.remove(one, signal)
-    await removeFromPostgres(pool, one)
+    await removeFromPostgres(pool, one, givesWay)
   }
 }
 
@@ -128,13 +130,21 @@ const untilNothingWaits = async (
 const idsOf = (erasures: readonly Erasure[]): string[] => erasures.map(({ erasureId }) => erasureId)
 
 /** The names are found once: when the records are gone, nothing tells them. */
-const findNames = async ({ pool, clickhouse, catalogue }: EraseDeps, given: readonly Erasure[]): Promise<Erasure[]> => {
+const findNames = async (
+  { pool, clickhouse, catalogue }: EraseDeps,
+  given: readonly Erasure[],
+  givesWay: GivesWay,
+): Promise<Erasure[]> => {
+  const findPersons = createFindPersons(
+    { query: (sql, values, settings) => givesWay(() => clickhouse.query(sql, values, settings)) },
+    catalogue,
+  )
   const found = new Map<string, Erasure>()
   const unknown = given.filter(({ known }) => known === null)
   for (const [orgId, own] of groupBy(unknown, (erasure) => erasure.orgId)) {
     const salt = await saltOf(pool, orgId)
     const ids = own.flatMap(({ mode, personId }) => (mode === 'organisation' ? [] : [personId ?? '']))
-    const persons = await createFindPersons(clickhouse, catalogue)(orgId, ids)
+    const persons = await findPersons(orgId, ids)
     for (const erasure of own) {
       const { customerIds = [], userIds = [] } = persons.get(erasure.personId ?? '') ?? {}
       const known = { customerIds, userIds }

@@ -3,6 +3,7 @@ import type { Counted } from '#ledger/erasures/erasures.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, rowsOf } from '#platform/postgres/rows.js'
 import { nobody, uuidPattern } from '#schemas/uuid.js'
+import { type GivesWay, withoutRest } from '../remove/giving-way.js'
 import { countRowsOf, removeRowsOf } from './rows-of-organisation.js'
 import { addCounts, type Sought } from './sought.js'
 
@@ -60,7 +61,11 @@ const valuesOf = ({ salt, orgId }: Sought, hashes: readonly string[]) => [
   orgId,
 ]
 
-export const countInPostgres = async (pool: Pool, sought: Sought): Promise<Map<string, Counted[]>> => {
+export const countInPostgres = async (
+  pool: Pool,
+  sought: Sought,
+  givesWay: GivesWay = withoutRest,
+): Promise<Map<string, Counted[]>> => {
   const counts = new Map<string, Counted[]>([...sought.persons.keys()].map((erasureId) => [erasureId, []]))
   for (const erasureId of sought.whole) counts.set(erasureId, await countRowsOf(pool, sought.orgId))
   if (sought.persons.size === 0) return counts
@@ -69,23 +74,29 @@ export const countInPostgres = async (pool: Pool, sought: Sought): Promise<Map<s
     if (!isNamed(column)) continue
     const [from, id] =
       type === 'uuid' ? [table, `${name}::text`] : [`${table}, ${uuidsIn(column)}`, 'lower(found_id[1])']
-    const rows = await rowsOf<{ hash: string; count: number }>(
-      pool,
-      `select encode(person, 'hex') as hash, count(*)::integer as count
-      from (
-        select distinct ${table}.ctid, sha256($1::bytea || convert_to(${id}, 'UTF8')) as person
-        from ${from} where ${ofOrg(column)}
-      ) named
-      where person = any ($2::bytea[])
-      group by person`,
-      valuesOf(sought, [...sought.persons.values()].flat()),
+    const rows = await givesWay(() =>
+      rowsOf<{ hash: string; count: number }>(
+        pool,
+        `select encode(person, 'hex') as hash, count(*)::integer as count
+        from (
+          select distinct ${table}.ctid, sha256($1::bytea || convert_to(${id}, 'UTF8')) as person
+          from ${from} where ${ofOrg(column)}
+        ) named
+        where person = any ($2::bytea[])
+        group by person`,
+        valuesOf(sought, [...sought.persons.values()].flat()),
+      ),
     )
     addCounts(sought, `${table}.${name}`, rows, counts)
   }
   return counts
 }
 
-export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<void> => {
+export const removeFromPostgres = async (
+  pool: Pool,
+  sought: Sought,
+  givesWay: GivesWay = withoutRest,
+): Promise<void> => {
   if (sought.whole.length > 0) return removeRowsOf(pool, sought.orgId)
   const values = valuesOf(sought, [...sought.persons.values()].flat())
   const touched = new Set<string>()
@@ -93,39 +104,50 @@ export const removeFromPostgres = async (pool: Pool, sought: Sought): Promise<vo
     const condition = isNamed(column)
     if (!condition) continue
     const { table } = column
-    const changed =
-      column.type === 'uuid'
-        ? await changedBy(
+    const changed = await (column.type === 'uuid'
+      ? givesWay(() =>
+          changedBy(
             pool,
             `${table === 'integrity.entities' ? countingRemoval : ''} delete from ${table} where ${condition} ${table === 'integrity.waiting' ? `and state <> 'waiting'` : ''}`,
             values,
-          )
-        : await replaceIds(pool, column, sought, values)
+          ),
+        )
+      : replaceIds(pool, column, sought, values, givesWay))
     if (changed > 0) touched.add(table)
   }
   // What was removed is on the disk until its page is cleaned.
-  for (const table of touched) await pool.query(`vacuum ${table}`)
+  for (const table of touched) await givesWay(() => pool.query(`vacuum ${table}`))
 }
 
 /** In place of each id of a person: nobody's. Which ids those are only their hashes tell. */
-const replaceIds = async (pool: Pool, given: Column, { orgId }: Sought, values: unknown[]): Promise<number> => {
+const replaceIds = async (
+  pool: Pool,
+  given: Column,
+  { orgId }: Sought,
+  values: unknown[],
+  givesWay: GivesWay,
+): Promise<number> => {
   const { table, column, type, hasOrg } = given
-  const ids = await rowsOf<{ id: string }>(
-    pool,
-    `select distinct lower(found_id[1]) as id
-    from ${table}, ${uuidsIn(given)}
-    where ${ofOrg(given)} and sha256($1::bytea || convert_to(lower(found_id[1]), 'UTF8')) = any ($2::bytea[])`,
-    values,
+  const ids = await givesWay(() =>
+    rowsOf<{ id: string }>(
+      pool,
+      `select distinct lower(found_id[1]) as id
+      from ${table}, ${uuidsIn(given)}
+      where ${ofOrg(given)} and sha256($1::bytea || convert_to(lower(found_id[1]), 'UTF8')) = any ($2::bytea[])`,
+      values,
+    ),
   )
   let changed = 0
   // A pattern of thousands is more than Postgres takes.
   for (let from = 0; from < ids.length; from += 200) {
     const pattern = ids.slice(from, from + 200).map(({ id }) => id)
-    changed += await changedBy(
-      pool,
-      `update ${table} set ${column} = regexp_replace(${column}::text, $1, '${nobody}', 'gi')::${type}
-      where ${column}::text ~* $1 ${hasOrg ? 'and org_id = $2' : 'and $2::text is not null'}`,
-      [pattern.join('|'), orgId],
+    changed += await givesWay(() =>
+      changedBy(
+        pool,
+        `update ${table} set ${column} = regexp_replace(${column}::text, $1, '${nobody}', 'gi')::${type}
+        where ${column}::text ~* $1 ${hasOrg ? 'and org_id = $2' : 'and $2::text is not null'}`,
+        [pattern.join('|'), orgId],
+      ),
     )
   }
   return changed

@@ -4,6 +4,7 @@ import { thisBuild } from '#platform/health/build.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
+import { createRests } from '../remove/giving-way.js'
 import { createErasedTables } from './clickhouse.js'
 import type { EraseDeps } from './erase.js'
 import { countInPostgres } from './postgres.js'
@@ -11,7 +12,8 @@ import { readForPersons, topicsOf } from './read-topics.js'
 import { soughtBy } from './sought.js'
 import { createWhoIsNamed } from './who-is-named.js'
 
-export type ProofDeps = Pick<EraseDeps, 'pool' | 'kafka' | 'registry' | 'clickhouse' | 'catalogue' | 'place'>
+export type ProofDeps = Pick<EraseDeps, 'pool' | 'kafka' | 'registry' | 'clickhouse' | 'catalogue' | 'place'> &
+  Partial<Pick<EraseDeps, 'signal'>>
 
 /** What was read for a proof, and what was found. It names nobody: `person_sha256` is known to who has the id and the salt. */
 export type Proof = {
@@ -51,9 +53,10 @@ export const checkErased = async (deps: ProofDeps, erasures: readonly Erasure[])
       const places = left.get(erasureId)
       if (places && places.length < mostPlaces) places.push({ where: `${topic}/${partition}@${offset}`, count: 1 })
     }
-  const tables = createErasedTables(clickhouse, catalogue, deps.place)
+  const givesWay = createRests({ signal: deps.signal })
+  const tables = createErasedTables(clickhouse, catalogue, deps.place, givesWay)
   for (const one of sought)
-    for (const counts of [await tables.count(one), await countInPostgres(pool, one)])
+    for (const counts of [await tables.count(one), await countInPostgres(pool, one, givesWay)])
       for (const [erasureId, more] of counts) left.get(erasureId)?.push(...more)
   const at = new Date().toISOString()
   return new Map(

@@ -4,6 +4,7 @@ import { openGate } from '#ledger/erasures/gates.js'
 import { reasonOf } from '#platform/health/health.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
+import { createRests } from '../remove/giving-way.js'
 import { ifFirst } from '../remove/if-first.js'
 import { type EraseDeps, erase } from './erase.js'
 import { checkErased, type Proof, type SigningKey, signingKey, signProof } from './prove.js'
@@ -12,7 +13,7 @@ import { untilDecided } from './until-read.js'
 
 const mostAtOnce = 10_000
 const againAfter = 3_600
-const endedAtOnce = 4
+const endedTogether = 50
 
 /** Does what erasures are asked for, all that there are at once; resolves to whether all of them have ended. */
 export const eraseAsked = async (deps: EraseDeps): Promise<boolean> => {
@@ -40,9 +41,15 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
     if (asked.some(({ isDryRun }) => !isDryRun)) await untilDecided(deps)
     const proofs = await checkErased(deps, now)
     const key = await signingKey(pool)
-    const inTurn = createTurnstile(endedAtOnce)
+    const givesWay = createRests({ signal: deps.signal })
+    const inTurn = createTurnstile(1)
+    const parts = Array.from({ length: Math.ceil(now.length / endedTogether) }, (_, n) =>
+      now.slice(n * endedTogether, (n + 1) * endedTogether),
+    )
     // All of them, also where one fails: nothing goes on behind the lock.
-    const ends = await Promise.allSettled(now.map((erasure) => inTurn(() => end(deps, erasure, proofs, key))))
+    const ends = await Promise.allSettled(
+      parts.map((some) => inTurn(() => givesWay(() => endAll(deps, some, proofs, key)))),
+    )
     const failed = ends.find((each) => each.status === 'rejected')
     if (failed) throw failed.reason
     // The rows named the persons until now. A plain vacuum would leave the bytes; the table is small.
@@ -80,31 +87,40 @@ export const lookAgain = async (deps: EraseDeps): Promise<void> => {
   })
 }
 
-/** Ends it where nothing is left; resolves to whether that is so. */
-const end = async (
+/** Ends those of which nothing is left; resolves to whether these are all. */
+const endAll = async (
   deps: EraseDeps,
-  erasure: Erasure,
+  erasures: readonly Erasure[],
   proofs: ReadonlyMap<string, Proof>,
   key: SigningKey,
 ): Promise<boolean> => {
   const { pool, log } = deps
-  const { erasureId, orgId, isDryRun, afterwards } = erasure
   deps.signal.throwIfAborted()
-  const proof = proofs.get(erasureId)
-  if (!proof) return false
-  if (!isDryRun && proof.left.length > 0) {
+  const gone: { erasure: Erasure; proof: Proof }[] = []
+  for (const erasure of erasures) {
+    const { erasureId, isDryRun } = erasure
+    const proof = proofs.get(erasureId)
+    if (!proof) continue
     const [first] = proof.left
+    if (isDryRun || !first) {
+      gone.push({ erasure, proof })
+      continue
+    }
     // What came beside it, such as a batch that was refused meanwhile: the next run takes it.
-    const problem = `${proof.left.length} places still have something of it, such as ${first?.where}; it is done again`
+    const problem = `${proof.left.length} places still have something of it, such as ${first.where}; it is done again`
     await ledger.noteProblem(pool, [erasureId], problem)
     log.warn({ erasure_id: erasureId, left: proof.left.slice(0, 10) }, 'not everything is gone yet')
-    return false
   }
-  if (!isDryRun) await tellOthers(deps, erasure)
+  const real = gone.flatMap(({ erasure }) => (erasure.isDryRun ? [] : [erasure]))
+  if (real.length > 0) await tellOthers(deps, real)
+  // One commit for some of them: each is a wait for the disk, and uploads wait for the same one.
   await inTransaction(pool, async (connection) => {
-    // Not before nothing is left: what comes from now on is that of somebody new, and would be taken for what is left.
-    if (!isDryRun && afterwards === 'new') await openGate(connection, orgId, erasureId)
-    await endErasure(connection, erasure, signProof(key, proof))
+    for (const { erasure, proof } of gone) {
+      const { erasureId, orgId, isDryRun, afterwards } = erasure
+      // Not before nothing is left: what comes from now on is that of somebody new, and would be taken for what is left.
+      if (!isDryRun && afterwards === 'new') await openGate(connection, orgId, erasureId)
+      await endErasure(connection, erasure, signProof(key, proof))
+    }
   })
-  return true
+  return gone.length === erasures.length
 }

@@ -16,6 +16,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import * as names from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { untilRead } from '../erase/until-read.js'
+import { createRests } from '../remove/giving-way.js'
 import { holdingLanes, keysAtOnce } from '../remove/holding-lanes.js'
 import type { KeptFrom } from './cutoffs.js'
 import { countMessages, type OldMessage, readOldMessages } from './old-messages.js'
@@ -56,7 +57,7 @@ export const removeOld = async (
 ): Promise<{ removed: Counted[]; isAll: boolean; notYet: ReadonlySet<string> }> => {
   const { pool, kafka, signal, log } = deps
   await restoreConfigs({ kafka, kept: keptConfigs(pool) })
-  const rows = createOldRows(deps.clickhouse, deps.place)
+  const rows = createOldRows(deps.clickhouse, deps.place, createRests({ signal }))
   const { messages, isAll, notYet } = await readOldMessages(deps, all)
   log.info({ messages: messages.length }, 'removing what is too old')
   const generations = await findGenerations(pool)

@@ -6,6 +6,7 @@ import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import * as names from '#schemas/derive/names.js'
 import { hasVersions } from '#schemas/record.js'
 import { transaction } from '#schemas/records/transaction.js'
+import { type GivesWay, withoutRest } from '../remove/giving-way.js'
 import { createRowRemoval, manyHashes } from '../remove/rows.js'
 import { isTooOldSql, type KeptFrom } from './cutoffs.js'
 
@@ -16,7 +17,11 @@ type Old = { table: string; rows: (inPlace: boolean) => string }
  * Rows in ClickHouse that are too old. A record goes with all of its versions when the newest of them is; former versions of a younger record
  * are history, which has a setting of its own.
  */
-export const createOldRows = (clickhouse: ClickHouse, place: { cluster?: string | undefined }) => {
+export const createOldRows = (
+  clickhouse: ClickHouse,
+  place: { cluster?: string | undefined },
+  givesWay: GivesWay = withoutRest,
+) => {
   const placed = placementOf(place)
   const removal = createRowRemoval(clickhouse, place)
 
@@ -50,10 +55,8 @@ export const createOldRows = (clickhouse: ClickHouse, place: { cluster?: string 
   }
   const countIn = async ({ table, rows }: Old): Promise<Counted> => {
     const where = `${names.database}.${table}`
-    const [row] = await clickhouse.query<{ count: string }>(
-      `select count() as count from ${where} where ${rows(false)}`,
-      {},
-      manyHashes,
+    const [row] = await givesWay(() =>
+      clickhouse.query<{ count: string }>(`select count() as count from ${where} where ${rows(false)}`, {}, manyHashes),
     )
     return { where, count: Number(row?.count ?? 0) }
   }
@@ -73,7 +76,7 @@ export const createOldRows = (clickhouse: ClickHouse, place: { cluster?: string 
         const counted = await countIn(old)
         if (counted.count === 0) continue
         const table = placed.stored(old.table)
-        await removal.removeRows(table, old.rows(true))
+        await givesWay(() => removal.removeRows(table, old.rows(true)))
         touched.push(table)
         removed.push(counted)
       }
