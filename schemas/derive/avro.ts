@@ -140,7 +140,7 @@ export const erasedSchema = (): AvroSchema => ({
     field(
       'ids_sha256',
       { type: 'array', items: 'string' },
-      'of each id of the person, in lower case: SHA-256 of the bytes of the salt followed by the id, in hexadecimal digits',
+      'of each id of the person, UUIDs in lower case: SHA-256 of the bytes of the salt followed by the id, in hexadecimal digits',
     ),
   ],
 })

@@ -160,6 +160,13 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
     expect.arrayContaining(['weir.interactions', 'weir.customers_log', 'integrity.entities.id']),
   )
 
+  // Users without a customer, whose ids are any text: the other one is somebody else.
+  const [named, alike] = ['ÉMILE Ü/1', 'émile ü/1']
+  for (const user_id of [named, alike]) {
+    const touch = { item_type: 'SHOP', item_id: aShop.shop_id, user_id }
+    expect((await uploader.interact(sampleOf(interaction, touch, required))).status).toBe(201)
+  }
+
   // At the same time an organisation is deleted, with all that it has.
   const whole = await wholeOrganisation()
   await eventually(async () =>
@@ -181,6 +188,7 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   // Asked again, it is the same; and a second one, at the same time, for whom sums are to stay.
   expect((await ask({ person_id: ann.id, mode: 'erase' })).erasure_id).toBe(asked.erasure_id)
   const other = await ask({ person_id: cy.user, mode: 'pseudonymise' })
+  const byText = await ask({ person_id: named, mode: 'erase' })
   await eventually(async () =>
     expect((await uploader.get(`/v1/erasures/${early.erasure_id}`)).body).toMatchObject({ step: 'who it is' }),
   )
@@ -189,6 +197,7 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   await uploader.upload('transactions', [purchaseOf(bob)])
   await ended(asked)
   await ended(other)
+  await ended(byText)
   await eventually(async () => {
     const { rows } = await pool.query('select status, problem from erasure.erasures where erasure_id = $1', [
       deleted.erasure_id,
@@ -216,6 +225,18 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
       [ann, cy, dee].flatMap(({ id, user }) => [id, user]),
     ),
   ).toEqual([])
+  const holding = async (text: string): Promise<string[]> => {
+    const found = new Set<string>()
+    const topics = ['weir.interactions', 'weir.submitted.interactions', 'weir.verdicts', 'weir.rejected']
+    await readTopics(kafka, await stretchesOf(kafka, topics), async ({ topic, messages }) => {
+      for (const { value } of messages) if (value?.includes(text)) found.add(topic)
+    })
+    return [...found]
+  }
+  expect([await holding(named), await holding(alike)]).toEqual([[], expect.arrayContaining(['weir.interactions'])])
+  const touches =
+    'select user_id from weir.interactions where org_id = {org:String} and user_id in {users:Array(String)}'
+  expect(await analyst.query(touches, { org, users: [named, alike] })).toEqual([{ user_id: alike }])
   expect(await setAside(torn)).toEqual([0, 0])
   expect((await uploader.get(`/v1/persons/${ann.id}/export`)).status).toBe(404)
   // What stays for sums: all but hers.
@@ -242,7 +263,7 @@ it('forgets a person everywhere, deletes an organisation, keeps all of others, a
   const told = await eventually(() => {
     const all = receiver.taken('person.erased').map(({ data }) => data as { erasure_id: string; mode: string } & Hidden)
     expect(all.map(({ erasure_id }) => erasure_id).sort()).toEqual(
-      [asked, other, early].map(({ erasure_id }) => erasure_id).sort(),
+      [asked, other, byText, early].map(({ erasure_id }) => erasure_id).sort(),
     )
     return all.find(({ erasure_id }) => erasure_id === asked.erasure_id) as (typeof all)[number]
   })

@@ -516,7 +516,7 @@ export interface ErasedEvent {
   erased_at: number
   /** in hexadecimal digits */
   salt: string
-  /** of each id of the person, in lower case: SHA-256 of the bytes of the salt followed by the id, in hexadecimal digits */
+  /** of each id of the person, UUIDs in lower case: SHA-256 of the bytes of the salt followed by the id, in hexadecimal digits */
   ids_sha256: string[]
 }
 

@@ -10,7 +10,16 @@ export type Gates = { of: (db: Database, orgIds: readonly string[]) => Promise<R
 
 /** UUIDs are the same person in either case. Postgres and ClickHouse can make these hashes too: so a proof needs no names. */
 export const hashOfName = (salt: Buffer, name: string): Buffer =>
-  createHash('sha256').update(salt).update(name.toLowerCase()).digest()
+  createHash('sha256').update(salt).update(asHashed(name)).digest()
+
+/**
+ * A name as it is hashed: a UUID in lower case, however it was written, and any other text as it is. Told by its length in bytes, and for A to Z
+ * alone: so that ClickHouse, whose `lower` knows no other letters, does the same.
+ */
+export const asHashed = (name: string): string =>
+  Buffer.byteLength(name) === uuidLength ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name
+export const asHashedSql = (name: string): string => `if(length(${name}) = ${uuidLength}, lower(${name}), ${name})`
+const uuidLength = 36
 
 /** What stands for an organisation as a whole among its persons: nobody's id can be this, since none has a zero in it. */
 export const nameOfAll = (orgId: string): string => `\0${orgId}`

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Counted } from '#ledger/erasures/erasures.js'
+import { asHashedSql } from '#ledger/erasures/gates.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { quote } from '#schemas/derive/clickhouse/columns.js'
@@ -16,7 +17,7 @@ import { addCounts, type Sought } from './sought.js'
 // What analysts' tables have of persons. Which tables have such columns ClickHouse itself is asked: so none is forgotten, kept marts and
 // what a rebuild left behind included.
 
-type Table = { table: string /** An expression: the names in a row, in lower case. */; names: string }
+type Table = { table: string /** An expression: the names in a row, as they are hashed. */; names: string }
 
 const isMergeTree = `table in (select name from system.tables where database = {database:String} and engine like '%MergeTree%')`
 
@@ -54,11 +55,11 @@ export const createErasedTables = (
       const texts = fields.map((field) => `JSONExtractString(record, '${field}')`)
       // What could not be decoded is kept as bytes, in Base64, and of no organisation.
       const record = `if(org_id = '', tryBase64Decode(record), record)`
-      return `arrayConcat(extractAll(lower(concat(${record}, ' ', ifNull(id, ''), ' ', toString(problems))), '${uuidPattern}'), arrayMap(each -> lower(each), [${texts}]))`
+      return `arrayConcat(extractAll(lower(concat(${record}, ' ', ifNull(id, ''), ' ', toString(problems))), '${uuidPattern}'), arrayMap(each -> ${asHashedSql('each')}, [${texts}]))`
     }
     if (table === placed.stored(waitingLog))
       return `arrayConcat([toString(id)], arrayMap(each -> toString(each.id), missing))`
-    return `[${columns.map((name) => `lower(ifNull(toString(${quote(name)}), ''))`)}]`
+    return `arrayMap(each -> ${asHashedSql('each')}, [${columns.map((name) => `ifNull(toString(${quote(name)}), '')`)}])`
   }
   /** All that an organisation has; of what could not be decoded that in which its id stands. */
   const isOfWhole = (table: string, { orgId }: Sought): string => {

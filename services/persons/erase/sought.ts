@@ -1,11 +1,11 @@
 import type { Counted, Erasure } from '#ledger/erasures/erasures.js'
-import { hashOfName, saltOf } from '#ledger/erasures/gates.js'
+import { asHashed, hashOfName, saltOf } from '#ledger/erasures/gates.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 
 /**
- * Persons of one organisation who are to be forgotten, or were: for each erasure the hashes of the ids. `ids`: the ids themselves in lower
- * case, as long as all of them are known; what is none of them need not be hashed. `whole`: the erasures by which all that the organisation has goes.
+ * Persons of one organisation who are to be forgotten, or were: for each erasure the hashes of the ids. `ids`: the ids themselves, as
+ * they are hashed, as long as all of them are known; what is none of them need not be hashed. `whole`: the erasures by which all that the organisation has goes.
  */
 export type Sought = {
   orgId: string
@@ -62,7 +62,7 @@ const idsOf = (erasures: readonly Erasure[], salt: Buffer): ReadonlySet<string> 
   const ids = new Set<string>()
   for (const erasure of erasures) {
     if (erasure.mode === 'organisation') continue
-    const own = namesOf(erasure).map((id) => id.toLowerCase())
+    const own = namesOf(erasure).map(asHashed)
     const hashes = new Set(own.map((id) => hashOfName(salt, id).toString('hex')))
     if (!erasure.names.every((hash) => hashes.has(hash))) return undefined
     for (const id of own) ids.add(id)

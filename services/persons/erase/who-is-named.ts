@@ -1,4 +1,4 @@
-import { hashOfName } from '#ledger/erasures/gates.js'
+import { asHashed, hashOfName } from '#ledger/erasures/gates.js'
 import { formsOfOrg } from '#schemas/set-aside.js'
 import { uuidsIn } from '#schemas/uuid.js'
 import { erasuresOf, type Sought } from './sought.js'
@@ -41,7 +41,7 @@ export const createWhoIsNamed = (sought: readonly Sought[]): WhoIsNamed => {
         if (byHash.size > 0)
           for (const name of names) {
             // Of ten million ids few are theirs, and a hash takes longer than a look.
-            if (ids && !ids.has(name.toLowerCase())) continue
+            if (ids && !ids.has(asHashed(name))) continue
             let erasures = remembered.get(name)
             if (!erasures) {
               erasures = byHash.get(hashOfName(salt, name).toString('hex')) ?? []
