@@ -23,7 +23,10 @@ const journeys = {
 const short = { maxWorkers: 5, sequence: { groupOrder: 1 } }
 
 // These read a system's whole log again and again, or stop and start all of it: first, while hardly anything is in it.
-const first = ['rebuild-index', 'rebuild-analytics', 'restart', 'verify', 'faults']
+const first = [
+  ...['rebuild-index', 'rebuild-analytics', 'restart', 'verify', 'faults'],
+  ...['erasure', 'persons', 'tenancy', 'retention', 'journeys/console', 'console/console', 'feeds'],
+]
 const isFirst = ({ moduleId }: TestSpecification) => first.some((name) => moduleId.endsWith(`/${name}.e2e.test.ts`))
 
 class LightFirst extends BaseSequencer {

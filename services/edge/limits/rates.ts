@@ -50,9 +50,16 @@ export const createRateLimits = (deps: {
   figures: Pick<EdgeFigures, 'rateLimited'>
   /** Called with the organisation whose request is refused. */
   onLimited?: (orgId: string) => void
+  /** How many keys are remembered; room for all of them is taken at once. */
+  mostKeys?: number
   now: () => number
 }): RateLimits => {
-  const buckets = { requests: createBuckets(), records: createBuckets(), bytes: createBuckets() }
+  const { mostKeys = 10_000 } = deps
+  const buckets = {
+    requests: createBuckets(mostKeys),
+    records: createBuckets(mostKeys),
+    bytes: createBuckets(mostKeys),
+  }
 
   const takeQuietly = (limit: Limit, caller: Caller, cost: number): { rate: Rate; taken: Taken } | undefined => {
     const rate = rateOf(limit, deps.defaults, caller.rates)
@@ -95,7 +102,7 @@ export const createRateLimits = (deps: {
 const nameOf = ({ keyId, orgId }: Caller): string => keyId ?? `anyone of ${orgId}`
 
 // Bounded. A key whose bucket was dropped starts with a full one; it has been silent for longer than ten thousand others.
-const createBuckets = () => new LRUCache<string, Bucket>({ max: 10_000 })
+const createBuckets = (mostKeys: number) => new LRUCache<string, Bucket>({ max: mostKeys })
 
 const refusal = (limit: Limit, rate: Rate, taken: Taken): RequestError => {
   const seconds = Math.max(1, Math.ceil(taken.retryAfter))

@@ -25,11 +25,17 @@ const overlap = 10_000
 type Watched = { buckets: Map<number, BucketCounts>; watchers: number; liveSince: number; ready: Promise<void> }
 
 /** Counts verdicts for organisations that are watched; what was decided before comes from the stored verdicts. */
-export const createActivity = (deps: { history: DecidedHistory; interactionType: string; now: () => number }) => {
+export const createActivity = (deps: {
+  history: DecidedHistory
+  interactionType: string
+  /** How many batches are remembered; room for all of them is taken at once. */
+  mostCounted?: number
+  now: () => number
+}) => {
   const { history, now } = deps
   const watched = new Map<string, Watched>()
   // A verdict is published again when its batch comes again, and counts once.
-  const counted = new LRUCache<string, true>({ max: 50_000 })
+  const counted = new LRUCache<string, true>({ max: deps.mostCounted ?? 50_000 })
 
   const add = ({ buckets }: Watched, decided: CountedBatch): void => {
     const bucket = bucketOf(decided.at)

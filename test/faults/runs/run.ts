@@ -22,6 +22,8 @@ export type Scenario<Stack extends TestedStack = FaultStack> = {
   prepare?: (context: { session: Session<Stack>; random: Random }) => Promise<void>
   /** What the clients of each organisation do, where it is not the usual. */
   plans?: readonly Plan[]
+  /** Milliseconds that each client thinks at most before its next step, where it is not the usual. */
+  longestThought?: number
   /** Whether there are live streams too. */
   watches?: boolean
   /** Whether persons are erased. */
@@ -104,6 +106,7 @@ const live = async <Stack extends TestedStack>(
     lanes: stack.lanesHad,
     random: random.fork('workload'),
     ...(scenario.plans && { plans: scenario.plans }),
+    ...(scenario.longestThought && { longestThought: scenario.longestThought }),
   })
   const { ledger } = workload
   const feeds = startFollowing({ organisations: orgs, edgeUrls: stack.edgeUrls, random: random.fork('feeds') })

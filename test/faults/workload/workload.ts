@@ -18,7 +18,8 @@ export type Workload = {
 }
 
 const usualPlans: readonly Plan[] = [planClient, planClient]
-const longestThought = 60
+/** Milliseconds that a client thinks at most before its next step. */
+const usualThought = 60
 
 /** Several organisations with a client for each plan, all at once, each going its own seeded way. */
 export const startWorkload = (deps: {
@@ -27,7 +28,9 @@ export const startWorkload = (deps: {
   lanes: readonly number[]
   random: Random
   plans?: readonly Plan[]
+  longestThought?: number
 }): Workload => {
+  const { longestThought = usualThought } = deps
   const ledger = createLedger(deps.organisations.map(({ org }) => org))
   const counts: number[] = []
   const clients: ReturnType<typeof createClient>[] = []

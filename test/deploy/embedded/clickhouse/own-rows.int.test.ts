@@ -10,6 +10,7 @@ import { exampleOf } from '#schemas/marts/mart.js'
 import { createMartKeeper } from '../../../../services/sink/keep-marts.js'
 import { fill, smallWorld } from '../../../schemas/marts/small-world.js'
 import { makeTables } from '../../../support/make-tables.js'
+import { isDeep } from '../../../support/sized.js'
 import { type RunningEngine, startEngine } from './running-engine.js'
 
 // An analyst of one organisation on the embedded engine: whatever is asked, no row of another one is shown.
@@ -28,6 +29,14 @@ const manage = (method: string, org: string, more: Record<string, string> = {}) 
   fetch(`${engine.url}/analysts?${new URLSearchParams({ org, ...more })}`, {
     ...{ method, headers: { Authorization: `Basic ${Buffer.from('weir:secret').toString('base64')}` } },
   })
+// Of one mart both are kept, of one this analyst's, of one the other's, of the rest neither.
+const kept: Record<string, string[]> = {
+  sales_by_day: ['acme', 'other'],
+  funnel: ['acme'],
+  recommendations: ['other'],
+}
+// That the others show the same as everybody sees of acme, and so nothing of others, is asked of each below.
+const lookedInto = marts.filter(({ name, asked }) => isDeep || asked || name in kept)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 beforeAll(async () => {
@@ -37,12 +46,6 @@ beforeAll(async () => {
   await makeTables(weir)
   for (const org of ['acme', 'other']) await fill(weir, org, smallWorld)
   const keeper = createMartKeeper(weir, catalogue, 1)
-  // Of one mart both are kept, of one this analyst's, of one the other's, of the rest neither.
-  const kept: Record<string, string[]> = {
-    sales_by_day: ['acme', 'other'],
-    funnel: ['acme'],
-    recommendations: ['other'],
-  }
   for (const due of await keeper.due(await keeper.large()))
     if (kept[due.mart.name]?.includes(due.org)) await keeper.keep(due)
   await weir.command('create database analytics')
@@ -76,7 +79,7 @@ describe('an analyst of one organisation', () => {
     'select distinct org_id from view(select * from weir.shops_log)',
     'select distinct (select any(org_id) from weir.shops_log) from weir.shops',
     'select distinct b.org_id from weir.shops as a join weir.shops as b using (shop_id)',
-    ...marts.map((mart) => `select distinct org_id from ${exampleOf(mart)} where org_id != 'acme'`),
+    ...lookedInto.map((mart) => `select distinct org_id from ${exampleOf(mart)} where org_id != 'acme'`),
   ])('sees only its rows: %s', async (sql) => {
     const { status, text } = await ask(sql)
     expect(status, text).toBe(200)

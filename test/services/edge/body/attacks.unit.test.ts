@@ -19,7 +19,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const largest = 16 * 1024 * 1024
-const full = sized(Math.ceil(largest / 3), largest)
+const full = sized(Math.ceil(largest / 6), largest)
 // So many times as long as a program takes to look at each byte of the largest body once: about a tenth of a second.
 const longest = 2
 
