@@ -31,7 +31,7 @@ export const configSchema = {
     ),
     SINK_GATHER_MS: integer(
       { minimum: 10, maximum: 5000, default: 300 },
-      'how long rows wait for others, so that ClickHouse gets few large blocks. Views lag by about as much. While inserts take long, twice as long as they took, up to 1000',
+      'how long rows wait for others, so that ClickHouse gets few large blocks. Views lag by about as much. While inserts take long, twice as long as they took, up to 750',
     ),
     SINK_GATHER_BYTES: integer(
       { minimum: 1, default: 1024 * 1024 },

@@ -10,7 +10,7 @@ export type Gathering = {
 // An insert takes 30 ms of ClickHouse's CPU whether it has one row or a hundred, and a fetch may bring rows of every table. So rows are
 // gathered for twice as long as the inserts of the last fetch took: with uploads of all types they took more than ClickHouse had.
 const timesInserts = 2
-const longestMs = 1_000
+const longestMs = 750
 
 /** Rows wait for others at least this long, and longer while inserts take long. */
 export const createGathering = (leastMs: number, now = () => performance.now()): Gathering => {

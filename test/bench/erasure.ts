@@ -1,5 +1,5 @@
-// node deploy/embedded/run-source.mjs test/bench/erasure.ts [transactions] [persons]: how long it takes to forget many persons at once who
-// are named by transactions of one large organisation, and how fast another organisation uploads meanwhile.
+// node deploy/embedded/run-source.mjs test/bench/erasure.ts [transactions] [persons] [--quiet]: how long it takes to forget many persons at once
+// who are named by transactions of one large organisation, and how fast another organisation uploads meanwhile; with --quiet nobody uploads.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -17,10 +17,11 @@ import { type Bench, withSystem } from './system.js'
 
 const transactions = toCount(process.argv[2] ?? '10000000')
 const persons = toCount(process.argv[3] ?? '10000')
+const isQuiet = process.argv[4] === '--quiet'
 const customers = 20 * persons
 const records = 5_000
 const atOnce = 4
-const aloneSeconds = 30
+const aloneSeconds = isQuiet ? 0 : 30
 
 const say = (line: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`)
 
@@ -135,7 +136,7 @@ async function measure({ system, pids: others }: Bench): Promise<Record<string, 
 
   /** Uploads shops until something has ended; resolves to how many were accepted in a second. */
   async function uploadUntil(key: string, end: Promise<unknown>): Promise<number> {
-    let isOver = false
+    let isOver = isQuiet
     const ended = end.finally(() => {
       isOver = true
     })

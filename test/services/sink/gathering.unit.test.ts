@@ -21,12 +21,12 @@ describe('gathering', () => {
 
   it('takes twice as long as the inserts of the last fetch took, all partitions together', async () => {
     expect((await inserted(200)).ms()).toBe(400)
-    expect((await inserted(20, 400, 100)).ms()).toBe(800)
+    expect((await inserted(20, 300, 100)).ms()).toBe(600)
   })
 
   it('has an end, which a longer setting moves', async () => {
-    expect((await inserted(9000)).ms()).toBe(1000)
-    expect((await inserted(9000)).mostMs).toBe(1000)
+    expect((await inserted(9000)).ms()).toBe(750)
+    expect((await inserted(9000)).mostMs).toBe(750)
     expect(createGathering(2000).mostMs).toBe(2000)
     expect(createGathering(2000).ms()).toBe(2000)
   })
