@@ -131,6 +131,26 @@ it('forgets a person, and nothing else, whatever is killed meanwhile, and howeve
   await eventually(async () => expect(await stateOf()).toMatchObject({ status: 'done' }), 300_000)
   expect(await placesOf(system.env, org, [ann, user])).toEqual([])
 
+  // One that does not get on for a day has failed, for whoever asks; it is not forgotten, and done once that is possible.
+  const other = await newOrganisation('forget-late')
+  kill('sink', 'SIGSTOP')
+  const [bob, bobsUser] = [randomUUID(), randomUUID()]
+  await other.uploader.upload('customers', [sampleOf(customer, { customer_id: bob, user_id: bobsUser }, required)])
+  const wanted = JSON.stringify({ person_id: bob, mode: 'erase' })
+  const late = await other.uploader.send<{ erasure_id: string }>('POST', '/v1/erasures', wanted)
+  const look = async () => (await other.uploader.get(`/v1/erasures/${late.body.erasure_id}`)).body
+  await eventually(async () => expect(await look()).toMatchObject({ status: 'running', step: 'who it is' }), 60_000)
+  await pool.query(`update erasure.erasures set begun_at = begun_at - interval '1 day' where erasure_id = $1`, [
+    late.body.erasure_id,
+  ])
+  const hasFailed = { status: 'failed', problem: 'it does not get beyond this step' }
+  await eventually(async () => expect(await look()).toMatchObject(hasFailed), 120_000)
+  // Nobody goes on with that run: the next process begins it anew.
+  kill('delivery')
+  kill('sink', 'SIGCONT')
+  await eventually(async () => expect(await look()).toMatchObject({ status: 'done', problem: null }), 300_000)
+  expect(await placesOf(system.env, other.name, [bob, bobsUser])).toEqual([])
+
   // Postgres is put back to before: it knows neither the erasure nor the gate, and has the person in it.
   await pool.query('delete from erasure.persons where erasure_id = $1', [id])
   await pool.query('delete from erasure.holes where erasure_id = $1', [id])
