@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
+import { recordsIn } from '#schemas/events.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { decidedRequestsOf } from '../../../../services/integrity/decide-fetch.js'
 import { sampleOf } from '../../../support/sample.js'
@@ -99,6 +100,8 @@ describe('recording', () => {
     expect(answers[2]?.body.request_id).toBe(ids[2])
     expect(lines.map(({ request_id }) => request_id)).toEqual(expect.arrayContaining(ids))
 
+    // What was not valid is answered at once, and on its way to the log after that.
+    await expect.poll(() => submit.submitted.reduce((sum, { batch }) => sum + recordsIn(batch), 0)).toBe(ids.length)
     const { accepted, rejected } = createEventsOf(interaction)
     const events = submit.submitted.flatMap(({ type, batch }) => {
       const verdict = verdictOn(type, batch, submit.problemsOf)
