@@ -40,7 +40,10 @@ export const createGivingWay = (deps: Partial<GivingWayDeps> = {}): Pause => {
   let isBusy = false
   let workedBefore = worked()
   let owed = 0
+  let resting: Promise<void> | undefined
   return () => {
+    // Several partitions are read side by side: where one of them rests, so do the others, or they would work on in its place.
+    if (resting) return resting
     if (now() - since < longestStretch) return undefined
     if (now() - lookedAt >= lookEvery) {
       isBusy = wasBusy()
@@ -52,9 +55,11 @@ export const createGivingWay = (deps: Partial<GivingWayDeps> = {}): Pause => {
     workedBefore = current
     const ms = Math.min(owed, longestSleep)
     owed -= ms
-    return (ms > 0 ? sleep(ms) : nextRound()).then(() => {
+    resting = (ms > 0 ? sleep(ms) : nextRound()).then(() => {
       since = now()
+      resting = undefined
     })
+    return resting
   }
 }
 

@@ -38,6 +38,24 @@ it('sleeps most of the time where others want all processors', async () => {
   expect(await sleptOn({ othersUse: 1, processors: 1 })).toBeGreaterThan(0.7)
 })
 
+it('rests together with what is read side by side, which would work on in its place', async () => {
+  let clock = 0
+  let wake = (): void => {}
+  const sleep = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  const times = () => ({ worked: 2 * clock, idle: 0, own: 0 })
+  const pause = createGivingWay({ now: () => clock, worked: () => clock, times, sleep })
+  clock = 300
+  const first = pause()
+  expect(first).toBeInstanceOf(Promise)
+  expect(pause()).toBe(first)
+  wake()
+  await first
+  expect(pause()).toBe(undefined)
+})
+
 /** Has a statement of some seconds done on a machine of two processors, which others use in full until a moment; resolves to how long it rested. */
 const restedAfter = async (seconds: number, { othersUntil }: { othersUntil: number }): Promise<number> => {
   let [clock, worked] = [0, 0]
