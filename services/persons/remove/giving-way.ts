@@ -8,7 +8,7 @@ const lookEvery = 250
 // Shares of all processors. With one that is alone on its machine, all of it is this process's own.
 const busyBelow = 0.2
 const othersFrom = 0.25
-const sleepsFor = 9
+const sleepsFor = 19
 const longestSleep = 500
 // A person with little is forgotten by a hundred statements that nobody notices, also where each takes ten times as long as usual.
 const shortWork = 250
@@ -28,7 +28,7 @@ type GivingWayDeps = {
 
 /**
  * Pauses for long work that nobody waits for: each lets everything else of the process have its turn, and while less than a fifth of the
- * machine is idle it sleeps nine times as long as it has worked, so that others have the machine. A low priority would not do: where each
+ * machine is idle it sleeps nineteen times as long as it has worked, so that others have the machine. A low priority would not do: where each
  * service has a session of its own, Linux shares the processors between the sessions first.
  */
 export const createGivingWay = (deps: Partial<GivingWayDeps> = {}): Pause => {
@@ -67,7 +67,7 @@ export const createGivingWay = (deps: Partial<GivingWayDeps> = {}): Pause => {
 export type GivesWay = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * For work that others do for this process, such as a statement in a database: where the machine is busy it is followed by a rest nine times as
+ * For work that others do for this process, such as a statement in a database: where the machine is busy it is followed by a rest nineteen times as
  * long, which ends when the machine is busy no more, after two minutes at the latest. So nobody may wait for what such work holds when it is over.
  */
 export const createRests = (deps: Partial<GivingWayDeps> & { signal?: AbortSignal | undefined } = {}): GivesWay => {
