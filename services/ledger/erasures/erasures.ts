@@ -273,7 +273,7 @@ export const endErasure = async (
   await noteEnd(db, erasure, 'done')
 }
 
-/** By whoever asked for it. The audit of an organisation that is deleted goes with it. */
+/** Notes the end in the audit, in the name of the key or operator that asked for it. The audit of an organisation that is deleted goes with it. */
 export const noteEnd = async (
   db: Database,
   { erasureId, orgId, mode, isDryRun, askedBy }: Pick<Erasure, 'erasureId' | 'orgId' | 'mode' | 'isDryRun' | 'askedBy'>,

@@ -3,7 +3,6 @@ import { type Erasure, endErasure } from '#ledger/erasures/erasures.js'
 import { openGate } from '#ledger/erasures/gates.js'
 import { reasonOf } from '#platform/health/health.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
-import { createTurnstile } from '#platform/process/turnstile.js'
 import { createRests } from '../remove/giving-way.js'
 import { ifFirst } from '../remove/if-first.js'
 import { type EraseDeps, erase } from './erase.js'
@@ -42,14 +41,12 @@ const eraseAll = async (deps: EraseDeps, asked: readonly Erasure[]): Promise<boo
     const proofs = await checkErased(deps, now)
     const key = await signingKey(pool)
     const givesWay = createRests({ signal: deps.signal })
-    const inTurn = createTurnstile(1)
-    const parts = Array.from({ length: Math.ceil(now.length / endedTogether) }, (_, n) =>
-      now.slice(n * endedTogether, (n + 1) * endedTogether),
-    )
-    // All of them, also where one fails: nothing goes on behind the lock.
-    const ends = await Promise.allSettled(
-      parts.map((some) => inTurn(() => givesWay(() => endAll(deps, some, proofs, key)))),
-    )
+    const ends: PromiseSettledResult<boolean>[] = []
+    // All of them, also where one fails: the others are done.
+    for (let from = 0; from < now.length; from += endedTogether) {
+      const some = now.slice(from, from + endedTogether)
+      ends.push(...(await Promise.allSettled([givesWay(() => endAll(deps, some, proofs, key))])))
+    }
     const failed = ends.find((each) => each.status === 'rejected')
     if (failed) throw failed.reason
     // The rows named the persons until now. A plain vacuum would leave the bytes; the table is small.

@@ -327,14 +327,12 @@ export const erasedWorld = (): World => {
   const told = { attempts: 1, outcome: 'accepted' as const, requestId: null, interactionId: 'i5' }
   ledger.interactions.push({ ...told, org: 'acme', step: { ...interaction('user of cy', 'accepted'), body: touch } })
   ledger.erasures.push({
-    ...{
-      org: 'acme',
-      erasureId: 'e2',
-      names: ['cy', 'user of cy'],
-      mode: 'pseudonymise',
-      afterwards: 'new',
-      doneAt: 55,
-    },
+    org: 'acme',
+    erasureId: 'e2',
+    names: ['cy', 'user of cy'],
+    mode: 'pseudonymise',
+    afterwards: 'new',
+    doneAt: 55,
   })
   observed.erasures.push({ erasureId: 'e2', status: 'done', left: [] })
   upload(60, [{ ...customer('cy', 'accepted'), asNew: true }])
