@@ -37,8 +37,6 @@ class LightFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
   test: {
     sequence: { sequencer: LightFirst },
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.

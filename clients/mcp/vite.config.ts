@@ -3,8 +3,7 @@ import { defineConfig } from 'vite'
 // The package in one file: what it imports of schemas/, the SDK and npm comes with it, so that installing it needs nothing else. The
 // licences of what comes along are written beside it.
 export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] }, noExternal: true },
+  ssr: { noExternal: true },
   build: {
     ssr: 'main.ts',
     target: 'node20',

@@ -9,4 +9,4 @@ const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.met
 const [program, ...args] = process.argv.slice(2)
 
 await setUp({ output: process.stderr })
-runNode([path('node_modules/tsx/dist/cli.mjs'), '--conditions=source', path(program), ...args])
+runNode([path('node_modules/tsx/dist/cli.mjs'), path(program), ...args])

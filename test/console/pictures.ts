@@ -6,7 +6,7 @@ import { fill } from './pretend/fill.js'
 import { keys, startPretendEdge } from './pretend/pretend-edge.js'
 import { pretendPassword } from './pretend/sql.js'
 
-// Pictures of every page, to be looked at: npx tsx --conditions=source test/console/pictures.ts <folder> [page …]
+// Pictures of every page, to be looked at: npx tsx test/console/pictures.ts <folder> [page …]
 // With WEIR_URL, WEIR_KEY and WEIR_OPERATOR_KEY they are of a system that runs, of which they show a few records more.
 
 /** What the pictures are of: an edge, two keys, a shop that has changed, a request of offers, and webhooks: one that works, one that fails, one that is disabled. */

@@ -92,7 +92,7 @@ function openReadersPause(enter: string[], brokers: string) {
       await untilQuiet('${brokers}')
       console.log('quiet')
     }`
-  const node = [process.execPath, '--conditions=source', '--import', 'tsx', '--input-type=module', '-e', program]
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program]
   const [command = '', ...args] = [...enter, ...node]
   const waiting = spawn(command, args, { cwd: packageRoot, stdio: ['pipe', 'pipe', 'inherit'] })
   const answers = createInterface(waiting.stdout)[Symbol.asyncIterator]()

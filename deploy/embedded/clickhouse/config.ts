@@ -1,5 +1,5 @@
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
+import { packageRoot } from '#platform/process/package-root.js'
 
 /** Reads the environment of the ClickHouse process; throws one error that names every problem. */
 export const readConfig = (env: NodeJS.ProcessEnv) => {
@@ -22,7 +22,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
     weirPassword: env.CLICKHOUSE_WEIR_PASSWORD ?? '',
     threads,
     /** Of the engine itself; a test may have another one than ours. */
-    engineConfig: env.CLICKHOUSE_ENGINE_CONFIG ?? fileURLToPath(new URL('access.xml', import.meta.url)),
+    engineConfig: env.CLICKHOUSE_ENGINE_CONFIG ?? join(packageRoot, 'deploy/embedded/clickhouse/access.xml'),
     logLevel: env.LOG_LEVEL ?? 'info',
   })
 }

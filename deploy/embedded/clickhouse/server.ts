@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { packageRoot } from '#platform/process/package-root.js'
 import { changeLogins } from './analysts/change-logins.js'
 import type { Logins } from './analysts/logins.js'
 import { sendAnswer, sendError } from './answer.js'
@@ -127,7 +129,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 const sayOk = (response: ServerResponse) => response.setHeader('Content-Type', 'text/html; charset=UTF-8').end('Ok.\n')
 
 // The page runs its own script and no other, and reaches no other address.
-const play = readFileSync(new URL('play.html', import.meta.url))
+const play = readFileSync(join(packageRoot, 'deploy/embedded/clickhouse/play.html'))
 const script = /<script>([\s\S]*)<\/script>/.exec(play.toString())?.[1] ?? ''
 const PLAY_HEADERS = {
   'Content-Type': 'text/html; charset=UTF-8',

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import type { Access } from '#platform/process/access.js'
+import { packageRoot } from '#platform/process/package-root.js'
 
 export type RemovalSettings = { access: Access; logLevel: string }
 
+const threadFile = join(packageRoot, 'dist/services/persons/remove/thread.js')
 const openedAgainAfter = 10_000
 const stoppedWithin = 5_000
 
@@ -19,7 +22,7 @@ export const startRemoving = (settings: RemovalSettings, log: Log): { stop: () =
   let thread: Worker | undefined
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: settings })
+      thread = new Worker(threadFile, { workerData: settings })
       const ended = once(thread, 'exit')
       thread.on('error', (error) =>
         log.error({ reason: reasonOf(error) }, 'what removes records has failed, and is begun anew'),

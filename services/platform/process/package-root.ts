@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of package.json, from the sources or from dist/: there lie the files that tsc does not copy. */
+/** The folder of package.json, from the sources or from dist/: there lie the files that are no programs. */
 export const packageRoot = findUp(dirname(fileURLToPath(import.meta.url)))
 
 function findUp(folder: string): string {

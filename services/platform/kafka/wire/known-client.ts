@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Kafka as Client, Cluster } from 'kafkajs'
+import installed from 'kafkajs/package.json' with { type: 'json' }
 
 /** The one version whose inner parts we use; package.json pins it, and docs/decisions/kafka-client.md says why and until when. */
 export const knownVersion = '2.2.4'
@@ -59,9 +59,8 @@ const creatorIn = (client: Client): { symbol: symbol; create: CreateCluster } =>
 }
 
 export const unlike = (what: string): Error => {
-  const { version } = createRequire(import.meta.url)('kafkajs/package.json') as { version: string }
   return new Error(
-    `kafkajs ${version} is not made as ${knownVersion} is, which Weir uses from the inside (${what}): ` +
+    `kafkajs ${installed.version} is not made as ${knownVersion} is, which Weir uses from the inside (${what}): ` +
       'run npm ci to have that version; docs/decisions/kafka-client.md says what another one takes',
   )
 }

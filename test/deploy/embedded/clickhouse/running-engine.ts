@@ -19,21 +19,17 @@ export const startEngine = async (
   before: readonly string[] = [],
 ): Promise<RunningEngine> => {
   const [command = '', ...args] = [...before, process.execPath]
-  const child = spawn(
-    command,
-    [...args, '--import', 'tsx', '--conditions=source', 'deploy/embedded/clickhouse/main.ts'],
-    {
-      env: {
-        ...process.env,
-        UV_THREADPOOL_SIZE: '16',
-        CLICKHOUSE_PORT: '0',
-        CLICKHOUSE_PATH: path,
-        CLICKHOUSE_WEIR_PASSWORD: 'secret',
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(command, [...args, '--import', 'tsx', 'deploy/embedded/clickhouse/main.ts'], {
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '16',
+      CLICKHOUSE_PORT: '0',
+      CLICKHOUSE_PATH: path,
+      CLICKHOUSE_WEIR_PASSWORD: 'secret',
+      ...env,
     },
-  )
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null)
   const port = await portOf(child)
   return {

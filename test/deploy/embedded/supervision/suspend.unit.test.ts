@@ -43,11 +43,10 @@ it.runIf(isLinux)('lets them go on when the one who stopped them is killed', asy
     await suspendProcesses([${parent}])
     process.stdout.write('suspended')
     setInterval(() => {}, 1000)`
-  const backup = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=source', '--input-type=module', '--eval', program],
-    { cwd: packageRoot, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const backup = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    cwd: packageRoot,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await once(backup.stdout, 'data')
   expect([stateOf(parent), stateOf(child)]).toEqual(['T', 'T'])
   backup.kill('SIGKILL')

@@ -38,8 +38,8 @@ it('tells once for each send, before its acknowledgement, and of nothing else th
 
 it('is the moment in which a message is on its way and its sender does not know: who dies there has sent it', async () => {
   const script = `
-    import { createKafka } from ${JSON.stringify(new URL('../../../../dist/services/platform/kafka/kafka.js', import.meta.url).href)}
-    import { createFailAt } from ${JSON.stringify(new URL('../../../../dist/services/platform/process/fail-point.js', import.meta.url).href)}
+    import { createKafka } from ${JSON.stringify(new URL('../../../../services/platform/kafka/kafka.ts', import.meta.url).href)}
+    import { createFailAt } from ${JSON.stringify(new URL('../../../../services/platform/process/fail-point.ts', import.meta.url).href)}
     const failAt = createFailAt({ WEIR_FAILPOINT: 'after-submit-sent', WEIR_FAILPOINT_PASS: 2, WEIR_FAILPOINT_SIGNAL: 'SIGKILL' })
     const log = { warn() {}, debug() {}, info() {} }
     const kafka = createKafka({ brokers: process.env.BROKERS, clientId: 'dies', log, onProduceSent: () => failAt('after-submit-sent') })
@@ -48,7 +48,7 @@ it('is the moment in which a message is on its way and its sender does not know:
       await producer.send(process.env.TOPIC, 0, [{ key: 'k', value: Buffer.from(value) }])
       console.log('acked ' + value)
     }`
-  const died = await execa(process.execPath, ['--input-type=module', '--eval', script], {
+  const died = await execa(process.execPath, ['--import=tsx', '--input-type=module', '--eval', script], {
     env: { BROKERS: brokers, TOPIC: topic },
     reject: false,
   })
