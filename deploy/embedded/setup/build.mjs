@@ -27,7 +27,7 @@ export const build = {
         nextStep: 'npm run build shows why, and npm run check every error.',
       })
     const together = [
-      put('build', ['--config', 'deploy/vite.config.ts', '--outDir', next]),
+      put('build', ['--config', 'deploy/vite.config.ts', '--outDir', next, '--emptyOutDir', 'false']),
       put('console', ['clients/console', '--outDir', join(next, 'console')]),
     ]
     // None of them is at work any more when the other's failure is told.
