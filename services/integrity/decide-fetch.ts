@@ -141,14 +141,16 @@ export const decidedRequestsOf = (
 }
 
 /** The entities that the records of these batches refer to. */
-export function* wantedOf(type: RecordType, fresh: readonly Submitted[]): Iterable<Entity> {
+export const wantedOf = (type: RecordType, fresh: readonly Submitted[]): Entity[] => {
   const referencesOf = createReferencesOf(type)
+  const wanted: Entity[] = []
   for (const { batch } of fresh) {
     for (const record of batch.records) {
       for (const reference of referencesOf(record as Values))
-        yield { orgId: batch.org_id, type: reference.type, id: reference.id }
+        wanted.push({ orgId: batch.org_id, type: reference.type, id: reference.id })
     }
   }
+  return wanted
 }
 
 /** The records of these batches that came with an Idempotency-Key. */

@@ -46,7 +46,10 @@ export const createEntityIndex = (mostKnown: number) => {
         unknown.delete(ledger.entityName(entity))
         if (asOf === indexId) cache.set(entity, 'found')
       }
-      return unknown.size === 0 ? 'all' : (entity) => !unknown.has(ledger.entityName(entity))
+      if (unknown.size === 0) return 'all'
+      // A fetch of which one reference is unknown has thousands that are known.
+      const ids = new Set([...unknown.values()].map(({ id }) => id))
+      return (entity) => !ids.has(entity.id) || !unknown.has(ledger.entityName(entity))
     },
     /** Inserts those that are new. */
     add: async (connection: Connection, entities: Iterable<ledger.Entity>): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { Decided } from '#ledger/fence.js'
-import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
@@ -46,8 +46,11 @@ export const createPublisher = async (deps: {
     const mayGoOn = (): void => {
       if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
     }
-    let left = queues.size
-    const sends = [...queues.values()].map(async ({ topic: to, partition, messages }) => {
+    const all = [...queues].flatMap(([to, ofTopic]) =>
+      ofTopic.flatMap((messages, partition) => ({ to, partition, messages })),
+    )
+    let left = all.length
+    const sends = all.map(async ({ to, partition, messages }) => {
       await producer.send(to, partition, messages, { mayGoOn })
       if (--left > 0) deps.failAt('after-partial-publish')
     })
@@ -60,11 +63,11 @@ export const createPublisher = async (deps: {
   // An event has the header of the batch that it comes from, so that one which is published again is the same to the last byte.
   const add = (queues: Queues, to: string, key: string, value: Buffer, traceparent?: string): void => {
     const partition = partitionOf(to === rejectedTopic ? togetherOf(key) : key, partitions.get(to) ?? 1)
-    const place = placeOf({ topic: to, partition })
-    const queue = queues.get(place)
-    const message = traceparent ? { key, value, traceparent } : { key, value }
-    if (queue) queue.messages.push(message)
-    else queues.set(place, { topic: to, partition, messages: [message] })
+    const ofTopic = queues.get(to) ?? []
+    queues.set(to, ofTopic)
+    const messages = ofTopic[partition] ?? []
+    ofTopic[partition] = messages
+    messages.push(traceparent ? { key, value, traceparent } : { key, value })
   }
 
   return async (outcomes, holdsPartition) => {
@@ -99,5 +102,5 @@ export const createPublisher = async (deps: {
 
 const isRejected = (sent: PromiseSettledResult<void>): sent is PromiseRejectedResult => sent.status === 'rejected'
 
-/** What is to be sent, by `topic/partition`. */
-type Queues = Map<string, { topic: string; partition: number; messages: Message[] }>
+/** What is to be sent, by topic and partition. */
+type Queues = Map<string, Message[][]>

@@ -104,6 +104,8 @@ it('leaves out a record that is gone, unless it came again', async () => {
   const [gone, again] = shops(2)
   expect((await org.uploader.upload('shops', [gone, again])).status).toBe(200)
   await untilQuiet(system.env.KAFKA_BROKERS)
+  // Another journey may have left some in the log.
+  const { undecodable } = await operate<Rebuilt>(['rebuild', 'index', '--dry-run'])
   const stranger = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING }).producer()
   await stranger.connect()
   for (const each of [gone, again]) {
@@ -115,7 +117,7 @@ it('leaves out a record that is gone, unless it came again', async () => {
   }
   await stranger.disconnect()
   expect((await org.uploader.upload('shops', [again])).status).toBe(200)
-  expect(await operate<Rebuilt>(['rebuild', 'index'])).toMatchObject({ added: 0, removed: 1, undecodable: 0 })
+  expect(await operate<Rebuilt>(['rebuild', 'index'])).toMatchObject({ added: 0, removed: 1, undecodable })
   const { rows } = await pool.query(`select id from integrity.entities where org_id = $1`, [org.name])
   expect(rows).toEqual([{ id: again?.shop_id }])
 })
