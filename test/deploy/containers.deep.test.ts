@@ -68,7 +68,7 @@ describe('the image', () => {
     expect(files.filter((file) => foreign.test(file))).toEqual([])
     const has = (name: string) => files.some((file) => file.startsWith(`/app/node_modules/${name}/`))
     expect(Object.keys(JSON.parse(textOf('package.json')).dependencies).filter((name) => !has(name))).toEqual([])
-    expect(Object.keys(JSON.parse(textOf('package.json')).devDependencies).filter(has)).toEqual(alsoOfOthers)
+    expect(Object.keys(JSON.parse(textOf('package.json')).devDependencies).filter(has)).toEqual([])
   })
 
   it('has its packages in one layer, and adds 40 MB at most to its base', async () => {
@@ -78,7 +78,7 @@ describe('the image', () => {
     expect(added).toBeGreaterThan(5_000_000)
     expect(added).toBeLessThan(40_000_000)
     const layers = (await docker('history', '--human=false', '--format={{.Size}}', image)).split('\n').map(Number)
-    expect(layers.filter((size) => size > added * 0.8 && size < added)).toHaveLength(1)
+    expect(layers.filter((size) => size > added * 0.7 && size < added)).toHaveLength(1)
   })
 
   it('is a part of a release, beside the packages, an SBOM and the checksums of all', async () => {
@@ -103,9 +103,6 @@ describe('the image', () => {
     expect(names).not.toContain('vitest')
   })
 })
-
-/** Packages that the tests need and that packages of the services need too. */
-const alsoOfOthers = ['ajv']
 
 describe('docker-compose.yml', () => {
   let compose: Awaited<ReturnType<typeof openCompose>>
