@@ -28,7 +28,8 @@ export default defineConfig({
     sourcemap: true,
     rolldownOptions: {
       input: Object.fromEntries(programs.map((path) => [path, `${path}.ts`])),
-      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
+      // With `var` for what is `const`, V8 cannot rely on a table or a number at the top of a file: an edge took a third more for a record.
+      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', topLevelVar: false },
     },
   },
 })
