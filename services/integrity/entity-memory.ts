@@ -63,8 +63,11 @@ const createTable = (most: number) => {
 
   /** Where the entity stands that `uuid` holds, or where it would be put; undefined where there is no room for it. */
   const findSlot = (space: number): number | undefined => {
-    // One by one: what takes an array apart asks a typed array for its iterator, and took as long as all of the rest.
-    const [a, b, c, d] = [uuid[0] as number, uuid[1] as number, uuid[2] as number, uuid[3] as number]
+    // One by one: `const [a, b, c, d] = uuid` would ask the typed array for its iterator, which is slow.
+    const a = uuid[0] as number
+    const b = uuid[1] as number
+    const c = uuid[2] as number
+    const d = uuid[3] as number
     let hash = Math.imul(space ^ a, 0x9e3779b1) ^ b
     hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) ^ c
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35) ^ d

@@ -63,7 +63,7 @@ const isEmpty = async (clickhouse: ClickHouse, placed: Placement): Promise<boole
   const any = 'select 1 from system.tables where database = {database:String} limit 1'
   return (await clickhouse.query(any, { database })).length === 0
 }
-/** What brings an older Weir's tables up to date: a third of the time, and nothing to do where there are none. */
+/** What brings an older Weir's tables up to date: a third of the time, and it changes nothing in tables that were only just made. */
 const ofOlderTables = /^(alter table|insert into) /
 
 const fingerprintOf = (statements: readonly string[]): string =>
